@@ -21,6 +21,7 @@ from gateway.core.waiting import waiting
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
+    from reconciler.changes.cloudtrail import Events
     from reconciler.model import Drift
     from reconciler.working_copy.report import Report
 
@@ -114,13 +115,12 @@ def reconcile(
     Exit code, as that of `terraform plan -detailed-exitcode` once the diff is written: 0: clean, outputs included. 2: something is
     left to a human, listed with how it was traced or who created it, or the state was left as it is. 1: an error.
     """
-    from reconciler.changes.cloudtrail import Events, read_events
     from reconciler.working_copy.run import WorkingCopyRun, reconcile_working_copy
 
     if not as_json:
         _import_what_prints()
     try:
-        found = read_events(events) if events else Events(events=(), bad=())
+        found = _events_in(events)
         run = WorkingCopyRun(
             path=path,
             events=found.events,
@@ -207,6 +207,17 @@ def _log_to_stderr() -> None:
     structlog.configure(
         processors=[*shared, without_values, renderer], logger_factory=structlog.PrintLoggerFactory(lossy(sys.stderr))
     )
+
+
+def _events_in(file: Path | None) -> "Events":
+    """The events of a file; none without one. Raises `errors.EventsInvalid`."""
+    if file is None:
+        from reconciler.changes.cloudtrail import Events
+
+        return Events(events=(), bad=())
+    from reconciler.changes.event_file import read_events
+
+    return read_events(file)
 
 
 def _import_what_prints() -> None:

@@ -8,7 +8,7 @@ import typer
 
 from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json, time_of
-from gateway.cli.output import console, fail, show_json
+from gateway.cli.output import console, fail, log_to_stderr, show_json
 from gateway.core.errors import Malformed, SentinelError
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def _to_json(done: "Archived") -> dict[str, Any]:
 
 
 def _archive(settings: "Settings", directory: Path, older_than: str) -> "Archived":
+    log_to_stderr()
     from gateway.core.times import SystemClock
     from gateway.ledger.archive.archiving import archive_records
     from gateway.ledger.chain.checkpoint import CheckpointFile

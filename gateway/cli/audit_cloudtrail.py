@@ -79,11 +79,11 @@ def audit_cloudtrail(
 async def _audit(
     settings: "Settings", records: Iterator[Any], first: datetime | None, last: datetime | None
 ) -> "Audit":
+    log_to_stderr()
     from gateway.cli.trail_audit import audited, logged_writes
     from gateway.ledger.sealed_ledger import open_sealed_ledger
 
     require_ledger(settings)
-    log_to_stderr()
     events, unread = logged_writes(records)
     events = [each for each in events if (first is None or first <= each.at) and (last is None or each.at <= last)]
     if len(events) > _MOST:

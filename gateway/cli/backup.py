@@ -7,7 +7,7 @@ import typer
 
 from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json
-from gateway.cli.output import console, fail, show_json
+from gateway.cli.output import console, fail, log_to_stderr, show_json
 from gateway.core.errors import NotFound, SentinelError
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def restore(
 
 def _place(settings: "Settings", *, with_master_key: bool = False) -> "BackupPlace":
     """Raises `errors.SettingsInvalid`, `errors.NotFound`."""
+    log_to_stderr()
     from gateway.identity.master_key import FILE_NAME
     from gateway.ledger.backup import BackupPlace
     from gateway.ledger.ledger_keys import checkpoint_path, ledger_keys, master_key_of
@@ -107,6 +108,7 @@ def _place_of(settings: "Settings", backup_directory: Path) -> "BackupPlace":
 
     Raises `errors.SettingsInvalid`.
     """
+    log_to_stderr()
     from gateway.identity.master_key import FILE_NAME, copied_key, keep_key
     from gateway.ledger.backup import MASTER_KEY, BackupPlace
     from gateway.ledger.ledger_keys import checkpoint_path, ledger_keys

@@ -12,7 +12,7 @@ import typer
 
 from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json
-from gateway.cli.output import console, run, safe, show_json, show_table
+from gateway.cli.output import console, log_to_stderr, run, safe, show_json, show_table
 from gateway.core.errors import SentinelError, SettingsInvalid
 from gateway.core.times import SystemClock
 
@@ -119,6 +119,7 @@ async def _accept(settings: "Settings", proposal: str, by: str) -> dict[str, Any
 
 
 async def _learn(settings: "Settings", config: Path | None, mutations: tuple[str, ...]) -> list[dict[str, Any]]:
+    log_to_stderr()
     from gateway.ledger.sealed_ledger import open_sealed_ledger
     from gateway.terraform.stacks import Stacks
 

@@ -68,9 +68,9 @@ def export(
 
 
 def _opened(settings: "Settings") -> "OpenedLedger":
+    log_to_stderr()
     from gateway.exports.exporter import OpenedLedger
 
-    log_to_stderr()
     return OpenedLedger.open(settings)
 
 

@@ -31,7 +31,7 @@ T = TypeVar("T")
 @asynccontextmanager
 async def open_keyring(settings: "Settings") -> AsyncIterator["SqlKeyRing"]:
     """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
-    log_to_stderr()  # before the ledger is imported, with which what draws would come along
+    log_to_stderr()
     from gateway.ledger.keyring import SqlKeyRing
     from gateway.ledger.ledger_keys import master_key_of
     from gateway.ledger.sealed_ledger import open_sealed_ledger

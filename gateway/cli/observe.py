@@ -9,7 +9,7 @@ import typer
 
 from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json, time_of
-from gateway.cli.output import console, fail, run, safe, show_json, show_table
+from gateway.cli.output import console, fail, log_to_stderr, run, safe, show_json, show_table
 from gateway.core.errors import Malformed
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.core.times import utc_cell, utc_text
@@ -122,6 +122,7 @@ def report_command(
 
 
 async def _report(settings: "Settings", stack: str, since: datetime | None) -> dict[str, Any]:
+    log_to_stderr()
     from gateway.ledger.sealed_ledger import open_sealed_ledger
 
     require_ledger(settings)

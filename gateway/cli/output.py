@@ -191,7 +191,7 @@ def safe(text: str) -> str:
 
 
 def log_to_stderr() -> None:
-    """Send log lines to standard error, since standard output is for results. For commands that open what logs."""
+    """Send log lines to standard error, since standard output is for results. For commands that open what logs, before they import it."""
     from gateway.cli.unused_packages import DRAWING, without
 
     with without(DRAWING):

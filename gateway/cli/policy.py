@@ -109,6 +109,7 @@ def build_command(path: Directory = None, *, as_json: Json = False) -> None:
 
     If only data (`data/*.json`) changed since the last time, they are taken into the bundle, and opa is not needed.
     """
+    log_to_stderr()
     from gateway.policy.bundle import SHIPPED, write_bundle
     from gateway.policy.bundle_check import try_bundle
     from gateway.policy.sources import read_sources, shipped
@@ -163,6 +164,7 @@ def run_tests_command(
     as_json: Json = False,
 ) -> None:
     """Check the policies' data (`data/*.json`) and run their tests (`*_test.rego`) with opa. Exit code 1 if one fails."""
+    log_to_stderr()
     from gateway.policy.sources import shipped
 
     directory = path or shipped()

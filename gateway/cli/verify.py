@@ -91,7 +91,7 @@ def _verification_to_json(done: "Verification") -> dict[str, Any]:
 
 
 async def _verify(settings: "Settings", archive: Sequence[Path]) -> "Verification":
-    log_to_stderr()  # before the ledger is imported, with which what draws would come along
+    log_to_stderr()
     from gateway.ledger.chain.checkpoint import CheckpointFile
     from gateway.ledger.chain.verification import verify_ledger
     from gateway.ledger.ledger_keys import checkpoint_path, ledger_keys, master_key_of

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from gateway.core.cloudtrail_files import read_records
 from gateway.core.json_reader import read_json
 from gateway.core.model.json import Json
 from reconciler.model import DriftOrigin
@@ -51,16 +49,6 @@ class Events:
     events: tuple[Event, ...]
     bad: tuple[str, ...]
     """One sentence per record, with the record's index."""
-
-
-def read_events(path: Path) -> Events:
-    """Events from any of CloudTrail's file formats: `{"Records": […]}`, a list, or one JSON object per line.
-
-    Results of LookupEvents, whose record is text in `CloudTrailEvent`, are read too. Unreadable records are reported in `bad`.
-    Raises `errors.EventsInvalid` if the file as a whole cannot be read.
-    Source: "CloudTrail record contents" in the AWS CloudTrail user guide.
-    """
-    return events_of(read_records(path), str(path))
 
 
 def events_of(records: Iterable[Any], path: str) -> Events:

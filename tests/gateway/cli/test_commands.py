@@ -160,7 +160,7 @@ def test_what_a_program_reads_waits_for_nothing_that_draws(tmp_path: Path) -> No
 @pytest.mark.slow
 @pytest.mark.usefixtures("ledger")
 def test_what_opens_the_ledger_imports_neither_what_draws_nor_other_databases(tmp_path: Path) -> None:
-    for command in (("verify",), ("key", "create", "ann")):
+    for command in (("verify",), ("key", "create", "ann"), ("observe", "report"), ("policy", "test", "--path", ".")):
         modules = imported(tmp_path, *command)
         assert not {"rich", "pygments", "sqlalchemy.dialects.postgresql"} & set(modules)
     assert not [

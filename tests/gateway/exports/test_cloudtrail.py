@@ -10,8 +10,8 @@ from gateway.exports.cloudtrail import cloudtrail_event, cloudtrail_place, is_ca
 from gateway.exports.columns import open_duckdb
 from gateway.exports.formats import FORMATS
 from gateway.ledger.ask.exports import ExportedRecord
-from reconciler.changes.cloudtrail import read_events
 from reconciler.changes.creating_events import Place, told
+from reconciler.changes.event_file import read_events
 from tests.kit.exports import record
 
 FORM = FORMATS[ExportFormatName.CLOUDTRAIL]

@@ -9,7 +9,8 @@ import pytest
 
 from gateway.core.cloudtrail_files import event_files, read_records
 from gateway.core.errors import EventsInvalid
-from reconciler.changes.cloudtrail import origins, read_events
+from reconciler.changes.cloudtrail import origins
+from reconciler.changes.event_file import read_events
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
 
