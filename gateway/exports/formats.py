@@ -1,10 +1,10 @@
 """The formats of an export: how a record becomes a line, lines become a file, and where the file belongs."""
 
-import gzip
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.core.gzip_bytes import gzipped
 from gateway.core.model.export_format import ExportFormatName
 from gateway.exports.cloudtrail import cloudtrail_event, cloudtrail_place, is_call
 from gateway.exports.columns import column_line, csv_head, csv_row, json_line, parquet_file, row_place
@@ -25,7 +25,7 @@ class ExportFormat:
     between: bytes = b"\n"
     tail: bytes = b"\n"
     suffix: str = ".json.gz"
-    pack: Callable[[bytes], bytes] = lambda content: gzip.compress(content, mtime=0)
+    pack: Callable[[bytes], bytes] = gzipped
     """What a file of a partition holds for the plain content. The same content gives the same file."""
     streams: bool = True
     """Whether the plain content can be printed as it is made."""

@@ -5,7 +5,7 @@ import base64
 import pickle
 import sqlite3
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,13 +70,13 @@ def _plant(database: Path, inputs: str, form: str | None, number: int) -> None:
         "recovery_attempts": 0,
         "priority": 0,
     }
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection, connection:
         names, places = ",".join(row), ",".join("?" * len(row))
         connection.execute(f"INSERT INTO workflow_status ({names}) VALUES ({places})", list(row.values()))  # noqa: S608  names of ours
 
 
 def _statuses(database: Path) -> list[tuple[str]]:
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection, connection:
         return connection.execute("SELECT status FROM workflow_status").fetchall()
 
 

@@ -9,7 +9,6 @@ The result is one gzipped line per resource type, `[type, {name: kind}]`, where 
 provider computes are left out, because no call can set them. The same provider gives the same bytes.
 """
 
-import gzip
 import json
 import os
 import shutil
@@ -19,6 +18,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from gateway.core.gzip_bytes import gzipped
 
 TARGET = Path("gateway/effects/schema_aws_5.json.gz")
 NAMES = Path("gateway/terraform/contracts/attributes_aws_5.json.gz")
@@ -128,7 +129,7 @@ def main(arguments: list[str]) -> None:
     schemas = provider["resource_schemas"]
     types = reduced(schemas)
     for target, content in ((TARGET, types), (NAMES, attribute_names(schemas)), (BLOCKS, nested_blocks(provider))):
-        target.write_bytes(gzip.compress(content, compresslevel=9, mtime=0))
+        target.write_bytes(gzipped(content))
     SENSITIVE.write_bytes(sensitive_attributes(types))
     for target in (TARGET, NAMES, BLOCKS, SENSITIVE):
         sys.stdout.write(f"{target}: {len(schemas)} types of provider {version}, {target.stat().st_size} bytes\n")

@@ -4,7 +4,6 @@ Run it with `python -m gateway.aws.models.generate_session_actions`. Source: the
 operations whose action has another name, which are listed here. An operation without an action is left out, and such a call has no session.
 """
 
-import gzip
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from gateway.aws.models.call_classes import shipped
 from gateway.aws.models.curation import curation
 from gateway.aws.models.routing_index import models
 from gateway.aws.models.session_actions import SHIPPED
+from gateway.core.gzip_bytes import gzipped
 
 _BY_METHOD: Final = {"apigateway": "apigateway", "apigatewayv2": "apigateway"}
 """Services whose actions are HTTP methods."""
@@ -140,7 +140,7 @@ def _tagging(prefix: str, actions: Mapping[str, Any]) -> Iterator[str]:
 def write(table: Mapping[str, Any]) -> None:
     """Write the shipped file, the same bytes for the same table."""
     text = json.dumps(table, separators=(",", ":"), sort_keys=True).encode()
-    SHIPPED.write_bytes(gzip.compress(text, 9, mtime=0))
+    SHIPPED.write_bytes(gzipped(text))
 
 
 if __name__ == "__main__":

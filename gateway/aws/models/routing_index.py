@@ -20,6 +20,7 @@ import botocore
 import msgspec
 
 from gateway.aws.models.lazy_entries import LazyEntries
+from gateway.core.gzip_bytes import gzipped
 
 SHIPPED = Path(__file__).with_name("routes.json.gz")
 _MODELS = Path(botocore.__file__).with_name("data")
@@ -237,7 +238,7 @@ def _service(name: str, text: msgspec.Raw) -> Service:
 
 def packed(data: dict[str, Any]) -> bytes:
     """The data as compressed JSON; the same data gives the same bytes."""
-    return gzip.compress(_text(data), mtime=0)
+    return gzipped(_text(data))
 
 
 def _text(data: dict[str, Any]) -> bytes:

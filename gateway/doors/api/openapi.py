@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from fastapi import FastAPI, Request, Response
 
+from gateway.core.gzip_bytes import gzipped
 from gateway.core.model.approval import HoldState
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.records.record import Stage
@@ -201,4 +202,4 @@ def asset(name: str) -> bytes:
 def _packed(name: str) -> bytes:
     """The same, compressed. Read at the first call: most gateways are never asked."""
     packed = _ASSETS / f"{name}.gz"
-    return packed.read_bytes() if packed.is_file() else gzip.compress((_ASSETS / name).read_bytes(), mtime=0)
+    return packed.read_bytes() if packed.is_file() else gzipped((_ASSETS / name).read_bytes())

@@ -54,5 +54,5 @@ def test_limits_are_those_of_the_caller() -> None:
 
 def test_the_line_of_a_mistake_is_said() -> None:
     with pytest.raises(JsonRefused) as refused:
-        read_json(b'{\n"a": 1,\n}')
+        read_json(b'{\n"a": 1,\nb}')
     assert refused.value.line == 3

@@ -5,6 +5,7 @@ import hmac
 import json
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -145,7 +146,7 @@ async def test_lookups_of_unknown_ids_do_not_fill_the_memory(
 async def test_the_ceiling_is_stored_and_the_secret_covers_it(ledger: SqlLedger, tmp_path: Path, only: bool) -> None:
     key = await ring(ledger).issue(actor="a", kind=ActorKind.AGENT, motive=ROUTINE, motive_only=only)
     assert (key.motive, key.motive_only) == (ROUTINE, only)
-    with sqlite3.connect(tmp_path / "ledger.db") as database:
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as database, database:
         database.execute("UPDATE keys SET motive_only = 1 - motive_only")
     lifted = await ring(ledger).find(key.id)
     assert lifted is not None
