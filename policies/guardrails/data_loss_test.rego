@@ -202,6 +202,6 @@ test_calls_that_may_blind_without_showing_it_concern_it if {
 	every type, names in {"aws_guardduty_filter": ["action"], "aws_sqs_queue": ["action"], "aws_ebs_encryption_by_default": ["id"]} {
 		whole := object.union(fixtures.effect(type, "set", "*", null), {"basis": "resource", "may_change": names})
 		found := data_loss.concerned with input as fixtures.document("human", [whole]) with data.data as fixtures.config
-		found == {address | type == "aws_guardduty_filter"; address := whole.address}
+		found == {whole.address | type == "aws_guardduty_filter"}
 	}
 }

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 import wasmtime
 
@@ -92,7 +93,8 @@ def test_every_builtin_of_opa_is_in_wasm_or_supplied_or_refused_with_a_reason() 
 def _answer(embedded: EmbeddedCases, number: int) -> object:
     """The answer; UNDEFINED where the evaluation ends because two rules contradict each other, which is an error in OPA too.
 
-    An evaluation that ends by a fault of OPA's Wasm is an answer that no case wants: the gateway takes it for a denial.
+    An evaluation that ends by a fault of OPA's Wasm, or with a number that no float holds, is an answer that no case wants: the gateway takes it for
+    a denial.
     """
     try:
         return embedded.answer(number)
@@ -100,3 +102,5 @@ def _answer(embedded: EmbeddedCases, number: int) -> object:
         return UNDEFINED
     except wasmtime.Trap as error:
         return f"a fault: {error.trap_code!s}"
+    except msgspec.ValidationError as error:
+        return f"an answer that cannot be read: {error}"
