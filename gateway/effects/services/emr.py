@@ -258,7 +258,7 @@ OPERATIONS: Mapping[str, Operation] = {
             "Tags": set_tags,
         },
     ),
-    "AddInstanceGroups": Operation(resource_type=_GROUP, handler=_add_group),
+    "AddInstanceGroups": Operation(resource_type=_GROUP, handler=_add_group, action=CREATE),
     "ModifyInstanceGroups": Operation(resource_type=_GROUP, handler=_resize, other_types=(_CLUSTER,)),
     "SetTerminationProtection": _on_cluster(
         identity={"JobFlowIds": "id"}, attributes={"TerminationProtected": "termination_protection"}

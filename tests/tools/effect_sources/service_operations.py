@@ -1,4 +1,4 @@
-"""Reads from botocore's models the operations that are not reads, with their parameters and the names of their IAM actions."""
+"""Reads from botocore's models the operations that do more than read, with their parameters and the names of their IAM actions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,13 +31,13 @@ class ServiceOperation:
 
 
 def operations() -> Iterator[ServiceOperation]:
-    """Every operation that is not a READ, by service and name."""
+    """Every operation that does more than read, by service and name."""
     classes = call_classes.shipped()
     prefixes = curation().iam_prefix
     for service, model in models():
         for name in sorted(model["operations"]):
             call_class = classes.of(service, name)
-            if call_class is not CallClass.READ:
+            if call_class not in (CallClass.READ, CallClass.SECRET):
                 yield read_operation(service, name, model, call_class, prefix=prefixes.get(service))
 
 
