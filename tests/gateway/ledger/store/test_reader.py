@@ -17,6 +17,9 @@ from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.reader import Probe, Reader
 from gateway.ledger.store.statements import Session, Statement
 from gateway.ledger.store.tables import KEYS
+from tests.kit.stores import Cluster, postgres
+
+__all__ = ["postgres"]
 
 _COUNT = Statement(select(func.count()).select_from(KEYS))
 
@@ -178,4 +181,26 @@ async def test_it_reads_a_real_ledger(tmp_path: Path) -> None:
     assert await Probe(reader).problem() == ""
     reader.close()
     assert await Probe(reader).problem() == "The ledger is closed, so nothing could be read."
+    store.close()
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(("prepared", "kept"), [(False, [0] * 12), (True, [0] * 6 + [1] * 4 + [0] * 2)])
+async def test_prepared_statements_last_for_a_while(
+    postgres: Cluster, monkeypatch: pytest.MonkeyPatch, *, prepared: bool, kept: list[int]
+) -> None:
+    """Their plans are kept, as to plan anew each time costs a mutation 2 ms, but not for ever, as tables grow."""
+    monkeypatch.setattr(module, "_PLANS_LAST", 10)
+    store = open_store(postgres.new_ledger())
+    reader = Reader(store, "test", prepared=prepared)
+
+    def counted(connection: Connection) -> int:
+        driver: Any = connection.connection.dbapi_connection
+        known = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%FROM keys%'"
+        found = driver.execute(known, prepare=False).fetchone()[0]
+        keys(connection)
+        return int(found)
+
+    assert [await reader.read(counted) for _ in kept] == kept
+    reader.close()
     store.close()
