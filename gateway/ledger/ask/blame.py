@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE, AttributePath
@@ -18,7 +18,7 @@ from gateway.core.records.record import Stage
 from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.ask.change_history import changes_it
 from gateway.ledger.store.rows import RecordRow
-from gateway.ledger.store.statements import Session, columns
+from gateway.ledger.store.statements import FoundBy, Session, columns
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, BODY, CLAIMS, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import from_text
@@ -27,20 +27,20 @@ _LAST_SEQ: Final = 2**63 - 1
 _AT_ONCE: Final = 256
 """Most records that are read at once."""
 _LAST: Final = (
-    select(RESOURCES.c.seq, ATTEMPTS.c.state)
-    .distinct()
-    .select_from(RESOURCES.join(ATTEMPTS, ATTEMPTS.c.seq == RESOURCES.c.seq))
+    select(RESOURCES.c.seq, func.min(ATTEMPTS.c.state).label("state"))
+    .select_from(RESOURCES.join(ATTEMPTS, FoundBy(ATTEMPTS.c.seq, RESOURCES.c.seq)))
     .where(
         RESOURCES.c.address == bindparam("where"),
         RESOURCES.c.attribute.in_(bindparam("attributes", expanding=True)),
         RESOURCES.c.seq < bindparam("before"),
         ATTEMPTS.c.state != AttemptState.FAILED.value,
     )
+    .group_by(RESOURCES.c.seq)
     .order_by(RESOURCES.c.seq.desc())
     .limit(bindparam("most"))
     .subquery()
 )
-"""The last mutations. One that touches the attribute and also what is around it, as a creation does, counts once."""
+"""The last mutations. One that touches the attribute and also what is around it, as a creation does, counts once: by a GROUP BY, as in `change_history`."""
 _SETTERS: Final = (
     select(*columns(RECORDS, RecordRow), _LAST.c.state)
     .select_from(_LAST.join(RECORDS, RECORDS.c.seq == _LAST.c.seq))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, and_, bindparam, or_, select, tuple_
+from sqlalchemy import Select, bindparam, or_, select, tuple_
 
 from gateway.context.ports import AppliedValue, KnownResource, LatestChange
 from gateway.core.model.claim import ClaimEnd
@@ -16,7 +16,7 @@ from gateway.ledger.decide.handovers import Handovers
 from gateway.ledger.decide.ledger_view import LATEST_HOLDERS, OPEN_CLAIMS, claimed_attributes
 from gateway.ledger.store.rows import AppliedValueRow, ClaimRow
 from gateway.ledger.store.serialize import claim_from_row
-from gateway.ledger.store.statements import Among, Query, Session, columns
+from gateway.ledger.store.statements import Among, FoundBy, Query, Session, columns
 from gateway.ledger.store.tables import CLAIMS, VALUES
 from gateway.ledger.store.timestamps import from_text, to_text
 
@@ -45,7 +45,7 @@ def _latest_claims() -> Select[Any]:
         .limit(1)
         .scalar_subquery()
     )
-    return select(*columns(CLAIMS, ClaimRow)).select_from(about).join(CLAIMS, and_(CLAIMS.c.id == latest))
+    return select(*columns(CLAIMS, ClaimRow)).select_from(about).join(CLAIMS, FoundBy(CLAIMS.c.id, latest))
 
 
 _LATEST: Final = Query(_latest_claims(), ClaimRow)

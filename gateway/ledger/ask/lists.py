@@ -12,9 +12,9 @@ from gateway.core.model.approval import Hold, HoldState
 from gateway.core.model.claim import Claim
 from gateway.core.model.json import canonical_text
 from gateway.core.model.signal import Signal, SignalScope, SignalState
-from gateway.core.ports import ArchivedRecords, SignalQuery
+from gateway.core.ports import ArchivedRecords, RecordQuery, SignalQuery
 from gateway.core.records.record import Stage
-from gateway.ledger.ask.record_search import MAX_PAGE, RecordKind, page_size
+from gateway.ledger.ask.record_search import MAX_PAGE, RecordKind, SortedList, merge_lists, page_size
 from gateway.ledger.chain.archived import archives
 from gateway.ledger.store.rows import ClaimRow, SignalRow
 from gateway.ledger.store.serialize import claim_from_row
@@ -70,8 +70,8 @@ def claims(
     """Claims, newest first, `MAX_PAGE` at most; with `before`, those taken before this claim."""
     connection = session.connection
     equal = {"address": address, "actor": actor, "mutation_id": mutation_id}
-    # A mutation has few claims, and an actor few open ones: they are found by an index that is not in the order of time.
-    few = mutation_id or (actor and open_only)
+    # A mutation has few claims, an actor or a resource few open ones: they are found by an index that is not in the order of time.
+    few = mutation_id or ((actor or address) and open_only)
     since_order = unindexed(CLAIMS.c.since) if few else CLAIMS.c.since
     statement: Select[Any] = (
         select(*columns(CLAIMS, ClaimRow)).order_by(since_order.desc(), CLAIMS.c.id.desc()).limit(page_size(limit))
@@ -189,10 +189,8 @@ def list_signals(session: Session, query: SignalQuery) -> Sequence[Signal]:
 def signals_version(session: Session) -> int:
     """The number of the latest record about a signal; 0 if there is none."""
     # The whole kind, so that the end of its list in the index is read, and not the list.
-    kind = RecordKind(stage=Stage.SIGNALLED.value)
-    conditions = (RECORDS.c[name] == value for name, value in kind._asdict().items())
-    latest = select(func.max(RECORDS.c.seq)).where(*conditions)
-    return int(session.connection.execute(latest).scalar() or 0)
+    signals = SortedList(table="records", kind=RecordKind(stage=Stage.SIGNALLED.value))
+    return next(iter(merge_lists(session.connection, [signals], RecordQuery(), 1)), 0)
 
 
 def signal_from_row(row: SignalRow) -> Signal:

@@ -80,7 +80,7 @@ class FoundBy(ColumnElement[bool]):
     inherit_cache = False
     type = Boolean()
 
-    def __init__(self, column: ColumnElement[str], value: ColumnElement[str]) -> None:
+    def __init__(self, column: ColumnElement[Any], value: ColumnElement[Any]) -> None:
         self.column = column
         self.value = value
 

@@ -52,6 +52,25 @@ async def test_the_newest_comes_first_and_the_pages_join(scene: Any) -> None:
     assert [each.mutation_id for each in await history(scene, attribute="delay", after_seq=entries[1].seq)] == made[2:]
 
 
+async def test_the_changes_of_both_names_of_a_resource_are_one_list(scene: Any) -> None:
+    """Each name is asked for alone. A change of both is one entry, and a page is of the newest of all."""
+    old = "aws_sqs_queue.before"
+    first = await _change(scene, 1, actor="a1")
+    other = scene.mutation(2, address=old, actor="a2")
+    await scene.execute(other)
+    both = scene.mutation(3, "tags.a", actor="a3")
+    both = replace(both, effects=(*both.effects, *scene.mutation(4, "tags.b", address=old).effects))
+    await scene.execute(both)
+    for attribute in ("", "delay", "tags"):
+        made = {"": [both.id, other.id, first], "delay": [other.id, first], "tags": [both.id]}[attribute]
+        asked = HistoryQuery(addresses=(QUEUE, old), attribute=attribute)
+        entries = await scene.ledger.query(lambda session, asked=asked: changes_of(session, asked))
+        assert [each.mutation_id for each in entries] == made
+        one = replace(asked, limit=1)
+        [newest] = await scene.ledger.query(lambda session, one=one: changes_of(session, one))
+        assert newest == entries[0]
+
+
 async def test_a_creation_is_about_every_attribute_and_a_failure_about_none(scene: Any) -> None:
     created = scene.mutation(None, "*", action=EffectAction.CREATE)
     await scene.execute(created)
