@@ -13,7 +13,7 @@ from gateway.ledger.store.tables import BY_KIND_NUMBER, METADATA, ONLY, WHERE
 def test_the_migrations_make_the_schema_of_the_tables(store_url: str) -> None:
     """Tables, columns, kinds, keys and indexes; the conditions of partial indexes too, which Alembic does not compare."""
     store = open_store(store_url)
-    with store.connect() as connection:
+    with store.connect(writes=True) as connection:
         options: dict[str, Any] = {"compare_type": True, "compare_server_default": True}
         dialect = connection.dialect.name
         options["include_object"] = lambda each, name, *_: (

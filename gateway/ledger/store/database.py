@@ -45,7 +45,7 @@ class Store:
         self.postgresql = engine.dialect.name == "postgresql"
 
     def connect(self, *, writes: bool = False) -> Connection:
-        """A connection whose durability settings were checked. With `writes`, call `lock` at the start of every transaction.
+        """A connection whose durability settings were checked. With `writes`, call `lock` at the start of every transaction; without, PostgreSQL refuses writes.
 
         Raises `errors.LedgerUnavailable`.
         """
@@ -53,7 +53,8 @@ class Store:
             connection = self._engine.connect().execution_options(sentinel_writes=writes)
             if writes and not self.postgresql:
                 _look_for_lock(connection)
-            return connection
+            # A reader's transactions end with a commit, so that their plans are kept: what wrote by mistake would stay.
+            return connection if writes else connection.execution_options(postgresql_readonly=True)
 
     def lock(self, connection: Connection) -> None:
         """Begin a transaction and take the write lock. Other processes wait here."""

@@ -5,9 +5,11 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.core.errors import LedgerUnavailable, SettingsInvalid
 from gateway.ledger.store import database as module
@@ -128,3 +130,24 @@ def test_a_postgresql_that_may_lose_a_commit_or_shows_an_old_state_is_refused(po
 def test_a_database_error_becomes_a_sentence(reason: str, said: str) -> None:
     with pytest.raises(LedgerUnavailable, match=said), unavailable():
         raise sqlite3.OperationalError(reason)
+
+
+@pytest.mark.postgres
+def test_postgresql_refuses_what_a_reader_writes_and_takes_the_same_from_a_writer(postgres: Cluster) -> None:
+    """Readers commit, so that their plans are kept."""
+    store = open_store(postgres.new_ledger())
+    write = "CREATE TABLE made (one integer)"
+    for prepared in (True, False):
+        with store.connect() as connection:
+            transaction = store.begin(connection) if prepared else connection.begin()
+            with pytest.raises(
+                psycopg.errors.ReadOnlySqlTransaction if prepared else SQLAlchemyError, match="read-only"
+            ):
+                transaction.execute(write) if prepared else connection.execute(text(write))
+            transaction.rollback()
+    for _ in range(2):  # whichever of the pool's connections a reader had before
+        with store.connect(writes=True) as connection:
+            store.lock(connection)
+            connection.execute(text(f"{write}; DROP TABLE made"))
+            connection.commit()
+    store.close()

@@ -231,7 +231,7 @@ _ASKED: Final = [
 def large(postgres: Cluster) -> Iterator[Store]:
     """A store with many rows, analyzed as PostgreSQL does by itself, and not vacuumed: then each row that an index leads to is counted."""
     store = open_store(postgres.new_ledger())
-    with store.connect() as connection:
+    with store.connect(writes=True) as connection:
         driver: Any = connection.connection.dbapi_connection
         for table, columns in _TABLES.items():
             select = f"SELECT {', '.join(columns.values())} FROM generate_series(1, {ROWS}) g"  # noqa: S608  texts of ours
