@@ -110,6 +110,14 @@ def pytest_runtest_setup() -> None:
         setattr(sys.modules[name], function, getattr(importlib.import_module(kit), cheaper))
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """A command that ran in this process logs to the standard error of its test, which is closed when the test has ended."""
+    structlog = sys.modules.get("structlog")
+    if structlog is not None and structlog.is_configured():
+        structlog.reset_defaults()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def empty_environment() -> Iterator[None]:
     """No test sees the machine's own settings or credentials. The paths lead nowhere: most tests need no directory of their own."""
