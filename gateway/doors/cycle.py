@@ -56,8 +56,7 @@ class Cycle:
         self._gone = False
         self._news = False
         self._waiter: asyncio.Future[None] | None = None
-        self._parts: list[bytes] = []
-        self._held = 0
+        self._body: bytes | bytearray = b""
         self._more_body = True
         self._head = b""
         self._chunked: bool | None = None
@@ -72,9 +71,14 @@ class Cycle:
 
     def take(self, body: bytes) -> None:
         """A piece of the body arrived. More than the application keeps up with stays with the client."""
-        self._parts.append(body)
-        self._held += len(body)
-        if self._held > HIGH_WATER_LIMIT:
+        if self._body:
+            # Most bodies are one piece, which is not copied. Many small ones as values of their own would take forty times their length.
+            if isinstance(self._body, bytes):
+                self._body = bytearray(self._body)
+            self._body += body
+        else:
+            self._body = body
+        if len(self._body) > HIGH_WATER_LIMIT:
             self._flow.pause_reading()
         self._tell()
 
@@ -109,9 +113,7 @@ class Cycle:
             self._news = False
         if self._gone or self.response_complete:
             return {"type": "http.disconnect"}
-        parts = self._parts
-        body = parts[0] if len(parts) == 1 else b"".join(parts)
-        self._parts, self._held = [], 0
+        body, self._body = bytes(self._body), b""
         return {"type": "http.request", "body": body, "more_body": self._more_body}
 
     async def send(self, message: Message) -> None:

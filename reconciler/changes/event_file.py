@@ -1,4 +1,4 @@
-"""Reads CloudTrail events from a file that a person names."""
+"""Reads CloudTrail events from a file that a person names. A reconcile without such a file does not import what reads CloudTrail's formats."""
 
 from pathlib import Path
 

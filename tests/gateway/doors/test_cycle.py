@@ -4,10 +4,12 @@ Where they differ on purpose is in `test_bounded_protocol.py`: no refusal is wri
 """
 
 import asyncio
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import uvicorn
@@ -16,6 +18,7 @@ from uvicorn.server import ServerState
 
 from gateway.core.http.asgi import BODY_FOLLOWS
 from gateway.doors.bounded_protocol import BoundedProtocol
+from gateway.doors.cycle import Cycle
 from gateway.doors.timeouts import TimeoutProtocol
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -288,3 +291,27 @@ async def test_a_client_that_reads_slowly_holds_the_application_up(protocol: Any
             await asyncio.sleep(0.005)
         writer.close()
     assert taken == LARGE
+
+
+async def test_a_body_in_many_small_pieces_takes_about_its_own_length() -> None:
+    """A client chooses how small the pieces are: as values of their own they would take forty times as much."""
+    pieces = [b"%02d" % (number % 100) for number in range(30_000)]
+    cycle = Cycle(
+        scope={"type": "http", "method": "POST"},
+        transport=Mock(),
+        flow=Mock(),
+        default_headers=(),
+        expect_100_continue=False,
+        keep_alive=True,
+        on_response=lambda: None,
+        tasks=set(),
+    )
+    tracemalloc.start()
+    try:
+        for piece in pieces:
+            cycle.take(bytes(bytearray(piece)))  # a value that nothing else keeps
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 4 * len(b"".join(pieces))
+    assert (await cycle.receive())["body"] == b"".join(pieces)
