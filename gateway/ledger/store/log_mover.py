@@ -46,8 +46,11 @@ class LogMover:
         self._thread.join()
 
     def _run(self) -> None:
-        while self._wake.wait() and not self._closed:
+        while True:
+            self._wake.wait()
             self._wake.clear()
+            if self._closed:  # looked at after the clearing, which may have taken the call of `close`
+                return
             try:
                 self._move()
             except SentinelError as error:

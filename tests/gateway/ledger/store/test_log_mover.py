@@ -1,6 +1,7 @@
 """SQLite's log gets into its file without the writer, and a failure to move it hurts nobody."""
 
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -86,3 +87,19 @@ async def test_a_log_that_could_not_be_moved_is_moved_later(
         assert _comes_true(lambda: bool(tried))
     await _append(writer, 4)
     assert _comes_true(lambda: _in_file(tmp_path / "ledger.db") == 8)
+
+
+def test_it_ends_when_it_is_closed_just_as_it_wakes_to_move_the_log(mover: LogMover) -> None:
+    """The call of `close` may come between the wake-up for a commit and its clearing."""
+
+    class ClosedMeanwhile(threading.Event):
+        def clear(self) -> None:
+            mover._closed = True
+            self.set()
+            super().clear()
+
+    before, mover._wake = mover._wake, ClosedMeanwhile()
+    before.set()  # the thread waits here, and looks at the other from then on
+    mover.committed(4)
+    mover._thread.join(60)
+    assert not mover._thread.is_alive()
