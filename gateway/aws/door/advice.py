@@ -43,7 +43,13 @@ _UNSIGNED = {
 
 def client_of(inbound: Inbound) -> ClientKind:
     """The client that sent the request, as its user agent says."""
-    return _client(inbound.header("x-amz-user-agent") or "", inbound.header("user-agent") or "")
+    own, usual = inbound.header("x-amz-user-agent") or "", inbound.header("user-agent") or ""
+    # Only short headers are remembered: 256 long ones would be megabytes that a client chose.
+    return _client(own, usual) if len(own) + len(usual) <= _LONGEST else _client.__wrapped__(own, usual)
+
+
+_LONGEST = 1024
+"""Characters of the two headers, which an SDK needs a few hundred of."""
 
 
 @lru_cache(maxsize=256)

@@ -27,8 +27,8 @@ _PREFERENCE = {"docdb": 9, "neptune": 9, "wisdom": 5, "timestream-query": 5, "pi
 """Order among services with the same signing name, lowest first; others have 0, and equal ones are ordered by name."""
 _CBOR_PROTOCOL = "rpc-v2-cbor"
 _CACHED_GROUPS = 4096
-_CACHED_TARGETS = 256
-"""Fewer, because they are remembered by a content type, which may be long."""
+_CACHED_TARGETS, _LONGEST_TARGET = 256, 512
+"""Fewer, because they are remembered by headers as a client sent them, and of these only short ones."""
 _JSON_TYPES = ("application/x-amz-json-1.1", "application/x-amz-json-1.0")
 
 
@@ -107,7 +107,10 @@ class OperationRouter:
         target = headers.get("x-amz-target")
         if target is None or head.method != "POST" or head.path != "/" or head.query or "smithy-protocol" in headers:
             return None
-        return self._usual_targets(target, headers.get("content-type", ""), head.scope.signing, head.service)
+        content_type = headers.get("content-type", "")
+        if len(target) + len(content_type) > _LONGEST_TARGET:
+            return None
+        return self._usual_targets(target, content_type, head.scope.signing, head.service)
 
     def _find_usual_target(self, target: str, content_type: str, signing: str, name: str) -> Routed | None:
         return self._with_target(target, signing, name) if media_type(content_type) in _JSON_TYPES else None

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway.aws.door import advice
 from gateway.aws.door.advice import ClientKind, client_of, unsigned_payload_advice
 from tests.kit.doubles import inbound
 
@@ -25,9 +26,15 @@ def test_a_browser_says_it_in_a_header_of_its_own() -> None:
     assert client_of(inbound(headers=headers)) is ClientKind.JAVASCRIPT
 
 
+def test_long_headers_say_the_same_and_are_not_remembered() -> None:
+    before = advice._client.cache_info().currsize
+    for number in range(3):
+        agent = f"{AGENTS[ClientKind.BOTO3]} {number}{'x' * 2_000}"
+        assert client_of(inbound(headers=(("user-agent", agent),))) is ClientKind.BOTO3
+    assert advice._client.cache_info().currsize == before
+
+
 def test_every_client_has_its_own_advice() -> None:
-    advice = {
-        kind: unsigned_payload_advice(inbound(headers=(("user-agent", agent),))) for kind, agent in AGENTS.items()
-    }
-    assert len(set(advice.values())) == len(ClientKind)
-    assert "boto3" not in advice[ClientKind.JAVASCRIPT] + advice[ClientKind.GO] + advice[ClientKind.OTHER]
+    told = {kind: unsigned_payload_advice(inbound(headers=(("user-agent", agent),))) for kind, agent in AGENTS.items()}
+    assert len(set(told.values())) == len(ClientKind)
+    assert "boto3" not in told[ClientKind.JAVASCRIPT] + told[ClientKind.GO] + told[ClientKind.OTHER]

@@ -121,6 +121,20 @@ def test_a_target_names_the_service_with_or_without_its_namespace(
     assert (routed.service.name, routed.operation) == ("cloudtrail", "CreateTrail")
 
 
+def test_a_target_is_remembered_unless_its_headers_are_long(router: OperationRouter, wire: Any) -> None:
+    def asked(content_type: str) -> Routed | None:
+        headers = {"x-amz-target": "CloudTrail_20131101.CreateTrail", "content-type": content_type}
+        head = head_of(wire.inbound("cloudtrail", headers=headers))
+        usual = router.by_target(head)
+        assert usual in (None, router.route(head, router.candidates(head), None))
+        return usual
+
+    assert asked("application/x-amz-json-1.1") is not None
+    known = router._usual_targets.cache_info().currsize
+    assert asked(f"application/x-amz-json-1.1; x={'a' * 600}") is None
+    assert router._usual_targets.cache_info().currsize == known
+
+
 JSON = {"x-amz-target": "AmazonSQS.GetQueueUrl", "content-type": "application/x-amz-json-1.0"}
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
