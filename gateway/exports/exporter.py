@@ -8,7 +8,7 @@ import signal
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -120,10 +120,11 @@ class Exporter:
         files: dict[str, list[bytes]] = defaultdict(list)
         with self.store.connect() as connection, unavailable():
             self.store.begin_snapshot(connection)
-            for record in exported_records(Session(connection), self.key, position.end, position.planned):
-                end = ChainEndRow(record.row.seq, record.row.hash)
-                if form.has(record):
-                    files[form.place(record)].append(form.line(record))
+            with closing(exported_records(Session(connection), self.key, position.end, position.planned)) as records:
+                for record in records:
+                    end = ChainEndRow(record.row.seq, record.row.hash)
+                    if form.has(record):
+                        files[form.place(record)].append(form.line(record))
         for place, lines in sorted(files.items()):
             name = f"{position.seq + 1:012d}-{position.planned:012d}{form.suffix}"
             self.destination.write(f"{place}/{name}", form.pack(form.content(lines)))

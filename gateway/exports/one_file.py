@@ -5,8 +5,8 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Final, cast
@@ -36,9 +36,14 @@ def export_once(
 
     Raises `errors.LedgerBroken`, `errors.LedgerUnavailable`, and `errors.SettingsInvalid` if the format's extra is not installed.
     """
-    form, records = FORMATS[name], _records(store, key, since, until)
-    if form.streams:
-        return _write(form, out, records)
+    form = FORMATS[name]
+    with closing(_records(store, key, since, until)) as records:
+        if form.streams:
+            return _write(form, out, records)
+        return _write_columns(form, out, records)
+
+
+def _write_columns(form: ExportFormat, out: IO[bytes], records: Iterator[ExportedRecord]) -> int:
     with tempfile.TemporaryDirectory(prefix="sentinel-export-") as directory:
         lines, target = Path(directory) / "lines.json", Path(directory) / "lines.parquet"
         with lines.open("wb") as file:
@@ -61,15 +66,16 @@ def _write(form: ExportFormat, out: IO[bytes], records: Iterator[ExportedRecord]
     return count
 
 
-def _records(store: Store, key: bytes, since: datetime | None, until: datetime | None) -> Iterator[ExportedRecord]:
+def _records(store: Store, key: bytes, since: datetime | None, until: datetime | None) -> Generator[ExportedRecord]:
     first, end = to_text(since) if since else "", to_text(until) if until else ""
     with store.connect() as connection, unavailable():
         store.begin_snapshot(connection)
         session = Session(connection)
-        for record in exported_records(session, key, start_since(session, first), end_until(session, end)):
-            # Records are in the order in which they were stored, which is nearly that of their times.
-            if record.row.at >= first and (not end or record.row.at < end):
-                yield record
+        with closing(exported_records(session, key, start_since(session, first), end_until(session, end))) as records:
+            for record in records:
+                # Records are in the order in which they were stored, which is nearly that of their times.
+                if record.row.at >= first and (not end or record.row.at < end):
+                    yield record
 
 
 @contextmanager

@@ -7,7 +7,7 @@ writes the same records to the same names again: so nothing is left out, and not
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
@@ -155,10 +155,10 @@ class ExportedRecord:
     """The body of its mutation's decision, its own if it is the decision; empty for a record that is about no mutation."""
 
 
-def exported_records(session: Session, key: bytes, after: ChainEndRow, last: int) -> Iterator[ExportedRecord]:
+def exported_records(session: Session, key: bytes, after: ChainEndRow, last: int) -> Generator[ExportedRecord]:
     """The records after `after` up to the number `last`, in order, with a page of them in memory at a time.
 
-    Raises `errors.LedgerBroken` at the first that does not follow from the one before it.
+    Raises `errors.LedgerBroken` at the first that does not follow from the one before it. Close it before its connection.
     """
     with closing(verified_records(session, key, after)) as verified:
         rows = (ChainRow._make(row) for row in islice(verified, max(0, last - after.seq)))

@@ -144,12 +144,13 @@ def _go_on_from(session: Session, key: bytes, archive: Archive, derivation: Deri
     restore(derivation.parts, rest.derived)
     missing, count = iter(rest.stayed), 0
     expected = next(missing, 0)
-    for row, _ in records_apart(session, key, archive.last):
-        if expected and row[1] > expected:
-            break
-        # More than those may be there: an archive was interrupted before it removed them, and the next one does.
-        count += 1
-        expected = next(missing, 0) if row[1] == expected else expected
+    with closing(records_apart(session, key, archive.last)) as there:
+        for row, _ in there:
+            if expected and row[1] > expected:
+                break
+            # More than those may be there: an archive was interrupted before it removed them, and the next one does.
+            count += 1
+            expected = next(missing, 0) if row[1] == expected else expected
     if expected:
         raise LedgerBroken(
             f"Record {expected} is missing from the ledger: it is archived, and had to stay because something later needs it. Compare with a backup."

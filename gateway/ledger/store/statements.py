@@ -225,7 +225,11 @@ class Session:
             while rows := cursor.fetchmany(page):
                 yield from rows
         finally:
-            cursor.close()
+            try:
+                cursor.close()
+            finally:
+                # A server that has gone fails the first call, which leaves the cursor open; the second asks it nothing.
+                cursor.close()
 
     def change(self, statement: Statement, values: Values) -> int:
         """Run the statement; the number of rows it changed."""

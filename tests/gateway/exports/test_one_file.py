@@ -3,7 +3,7 @@
 import gzip
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def test_what_came_after_its_end_is_not_read(
 ) -> None:
     ends: list[int] = []
 
-    def read(session: Session, key: bytes, after: ChainEndRow, last: int) -> Iterator[ExportedRecord]:
+    def read(session: Session, key: bytes, after: ChainEndRow, last: int) -> Generator[ExportedRecord]:
         ends.append(last)
         return exported_records(session, key, after, last)
 

@@ -225,11 +225,10 @@ class ExpectedTable:
 
     def _inserted(self) -> str:
         """The sentence about the first row that no record made. Raises `StrangeRow` if the keys were not remembered."""
-        strange = (
-            [key for key in self._session.stream(self._statements.keys, _PAGE) if key not in self.seen]
-            if self.seen is not None
-            else []
-        )
+        strange: list[tuple[Any, ...]] = []
+        if self.seen is not None:
+            with closing(self._session.stream(self._statements.keys, _PAGE)) as keys:
+                strange = [key for key in keys if key not in self.seen]
         for key in sorted(strange):
             return f"The row {_shown(key)} of {self.name} was written past Sentinel: no record made it. Compare with a backup."
         raise StrangeRow(f"A row of {self.name} was written past Sentinel: no record made it. Compare with a backup.")

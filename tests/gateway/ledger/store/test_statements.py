@@ -1,10 +1,12 @@
 """The statements that mutations wait for use indexes, however large the tables are."""
 
+import gc
 import re
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select
+from psycopg import OperationalError, ServerCursor
+from sqlalchemy import insert, literal_column, select
 from sqlalchemy.schema import CreateTable
 
 from gateway.core.model.claim import ClaimEnd
@@ -15,7 +17,7 @@ from gateway.ledger.store.serialize import claim_to_row
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
 from gateway.ledger.store.tables import CLAIMS, VALUES
 from tests.kit import nouns
-from tests.kit.stores import Cluster, postgres
+from tests.kit.stores import Cluster, postgres, running_cluster
 
 __all__ = ["postgres"]
 
@@ -131,3 +133,29 @@ def test_rows_have_their_columns_as_attributes(store: Store) -> None:
         assert session.row(ledger_view._VALUES, {"addresses": '["aws_lb.a"]'}) == ValueRow("aws_lb.a", "x", "1")
         assert session.scalar(ledger_view._VALUES, {"addresses": '["aws_lb.a"]'}) == "aws_lb.a"
         connection.rollback()
+
+
+def _open_cursors(driver: Any) -> list[ServerCursor[Any]]:
+    return [
+        each
+        for each in gc.get_objects()
+        if isinstance(each, ServerCursor) and each.connection is driver and not each.closed
+    ]
+
+
+@pytest.mark.postgres
+def test_the_cursor_of_a_stream_is_closed_though_the_server_has_gone() -> None:
+    """Its first call to close fails then, and Python warned about the cursor wherever it was collected later."""
+    with running_cluster() as cluster:
+        store = open_store(cluster.new_ledger())
+        with store.connect() as connection:
+            driver: Any = connection.connection.dbapi_connection
+            read = Session(connection).stream(Statement(select(literal_column("generate_series(1, 9)"))), page=2)
+            assert next(read) == (1,)
+            assert len(_open_cursors(driver)) == 1
+            cluster.crash()
+            with pytest.raises(OperationalError):
+                read.close()
+            assert _open_cursors(driver) == []
+            connection.invalidate()
+        store.close()
