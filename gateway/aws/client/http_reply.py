@@ -74,7 +74,7 @@ class HttpReply:
             while not self._head_arrived:
                 await self._more()
         finally:
-            self._deadline.clear()
+            self._end_limit()
 
     async def parts(self) -> AsyncIterator[bytes]:
         """The body in pieces, as they arrive and not decompressed. Raises `NoAnswer` if it ends early, or stops without an end."""
@@ -88,7 +88,7 @@ class HttpReply:
                 try:
                     await self._more()
                 finally:
-                    self._deadline.clear()
+                    self._end_limit()
 
     async def read(self) -> bytes:
         """The whole body. Raises `NoAnswer`."""
@@ -211,7 +211,13 @@ class HttpReply:
         if self._head_arrived and not self.complete:
             self._finish()
 
+    def _end_limit(self) -> None:
+        """End the limit of a wait, unless the reply is complete: the connection, whose limit it is, may have the next request already."""
+        if not self.complete:
+            self._deadline.clear()
+
     def _finish(self) -> None:
+        self._end_limit()
         self.complete = True
         self.reusable = self._parser.should_keep_alive()
 

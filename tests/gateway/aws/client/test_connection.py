@@ -72,6 +72,22 @@ async def test_it_carries_one_request_after_another(peer: Peer) -> None:
     assert peer.connection.usable
 
 
+async def test_who_has_its_reply_does_not_end_the_limit_of_the_next_request(peer: Peer) -> None:
+    """A connection is free as soon as a reply is whole, and another request may be on it before the reply's reader goes on."""
+
+    async def ask_next() -> None:
+        await peer.connection.send(HEAD).arrive(0.0)
+
+    first = asyncio.ensure_future(peer.connection.send(HEAD).arrive(300.0))
+    await asyncio.sleep(0)
+    second = asyncio.ensure_future(ask_next())
+    peer.connection.data_received(OK)
+    await first
+    with pytest.raises(NoAnswer, match="in time"):
+        async with asyncio.timeout(60):
+            await second
+
+
 async def test_data_that_nobody_asked_for_ends_it(peer: Peer) -> None:
     await peer.says(OK)
     await until(lambda: not peer.connection.usable)
