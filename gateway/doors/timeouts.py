@@ -79,6 +79,8 @@ class TimeoutProtocol(BoundedProtocol):
             else:
                 # The request is complete, and the time until the response is not the client's.
                 self._timeout.clear()
+                if not self.owes_an_answer:
+                    self._rest()  # it had its response before its end
         elif self._in_request:
             self._idle.clear()
 

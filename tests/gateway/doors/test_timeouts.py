@@ -189,6 +189,12 @@ async def test_a_body_that_was_answered_before_its_end_is_not_answered_twice(por
     assert (received.count(b"HTTP/1.1"), received.count(b" 413 ")) == (1, 1)
 
 
+async def test_a_request_that_was_answered_before_its_end_leaves_an_idle_connection(port: int) -> None:
+    """It ends as any idle one does: a stranger who sends a body behind its answer holds none for ever."""
+    received = await _talk(port, b"POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n", b"x", b"x", pause=0)
+    assert (received.count(b"HTTP/1.1"), received.count(b" 413 ")) == (1, 1)
+
+
 async def _unread(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Ask for the large response, and wait until its application waits for the client."""
     Hasty.timers, Hasty.received, Hasty.let_go = Timers(), 0, asyncio.Event()
