@@ -1,7 +1,7 @@
 """uvicorn's HTTP protocol within bounds: what no application has seen yet takes bounded memory, and fields after a body are no headers.
 
 uvicorn collects a head without a limit, adds trailers to the headers, queues every request that a client sends before it has its answers, and
-tells only the last of these that the client hung up.
+tells only the last of these that the client hung up. It takes the body of a request that asks for another protocol (`Upgrade`) for the next request.
 """
 
 from collections import deque
@@ -21,8 +21,12 @@ MOST_WAITING: Final = 100
 """Requests that may wait on one connection for the answers to those before them. No AWS client sends one before it has its answer."""
 
 
-class _TooMuch(Exception):
-    """The client sends more than may wait. httptools passes it on as an error of the parser, and uvicorn then refuses the connection."""
+_FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
+"""Headers that announce a body."""
+
+
+class _Refused(Exception):
+    """The connection cannot go on. httptools passes it on as an error of the parser, and uvicorn then refuses the connection."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -44,7 +48,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._unfinished = 0
         self._served: Cycle | None = None
         self._taking: Cycle | None = None
-        """The request whose body arrives; None for one that is for a WebSocket, which has no cycle."""
+        """The request whose body arrives."""
 
     @property
     def owes_an_answer(self) -> bool:
@@ -108,15 +112,15 @@ class BoundedProtocol(HttpToolsProtocol):
         self._stage += 1
         self._body_bytes = self._unfinished = 0
         if len(self.pipeline) >= MOST_WAITING:
-            raise _TooMuch
+            raise _Refused
         parser, scope = self.parser, self.scope
         version = parser.get_http_version()
         scope["method"] = parser.get_method().decode("ascii")
         if version != "1.1":
             scope["http_version"] = version
-        if parser.should_upgrade() and self._should_upgrade():
-            self._taking = None
-            return
+        upgrades = parser.should_upgrade()
+        if upgrades and any(name in _FRAMING and value != b"0" for name, value in self.headers):
+            raise _Refused
         url = httptools.parse_url(self.url)
         raw_path = url.path
         path = raw_path.decode("ascii")
@@ -130,7 +134,8 @@ class BoundedProtocol(HttpToolsProtocol):
             flow=self.flow,
             default_headers=self.server_state.default_headers,
             expect_100_continue=self.expect_100_continue,
-            keep_alive=version != "1.0" and parser.should_keep_alive(),
+            # httptools parses nothing behind a head that asks for another protocol, so nobody knows where a next request would begin.
+            keep_alive=version != "1.0" and not upgrades and parser.should_keep_alive(),
             on_response=self.on_response_complete,
             tasks=self.tasks,
         )
@@ -155,6 +160,13 @@ class BoundedProtocol(HttpToolsProtocol):
         taking = self._taking
         if taking is not None and not taking.response_complete:
             taking.end()
+
+    def _should_upgrade(self) -> bool:
+        """Never: no door has another protocol, whatever is installed. Such a request is answered as any other."""
+        return False
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Log nothing: every stranger can ask."""
 
     def on_response_complete(self) -> None:
         """As uvicorn: serve what waits, or else rest."""

@@ -201,6 +201,34 @@ async def test_bytes_that_are_no_request_behind_one_only_end_the_connection() ->
         each.connection_lost(None)
 
 
+UPGRADE = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: %s\r\n%s\r\n"
+
+
+@pytest.mark.parametrize("protocol_name", [b"websocket", b"h2c"])
+@pytest.mark.parametrize("framing", [b"Content-Length: %d\r\n" % len(GET), b"Transfer-Encoding: chunked\r\n"])
+async def test_the_body_of_a_request_for_another_protocol_is_no_request(protocol_name: bytes, framing: bytes) -> None:
+    application = Application(at_once=True)
+    protocol, transport = opened(application)
+    protocol.data_received(UPGRADE % (protocol_name, framing))
+    if not transport.closed:
+        protocol.data_received(GET)
+        await until(lambda: transport.written.count(b"HTTP/1.1 ") > 1)
+    assert application.scopes == []
+    assert transport.written.startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("framing", [b"", b"Content-Length: 0\r\n"])
+async def test_a_request_for_another_protocol_is_answered_and_is_the_last(framing: bytes) -> None:
+    application = Application()
+    protocol, transport = opened(application)
+    protocol.data_received(UPGRADE % (b"websocket", framing))
+    protocol.data_received(GET)
+    application.go_on.set()
+    await until(lambda: transport.closed or transport.written.count(b" 200 ") > 1)
+    assert (len(application.scopes), transport.written.count(b" 200 "), transport.closed) == (1, 1, True)
+    assert b"\r\nconnection: close\r\n" in transport.written
+
+
 @pytest.mark.parametrize("behind", [0, 1, 3])
 async def test_a_stream_hears_that_its_client_hung_up_whatever_waits_behind_it(behind: int) -> None:
     application = Application()

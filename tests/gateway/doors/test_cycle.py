@@ -230,8 +230,6 @@ CASES: dict[str, tuple[bytes, ...]] = {
     "expects in capitals": (_get("/echo", "Expect: 100-Continue", "Content-Length: 2", method="POST"), b"ab"),
     "expects, and is refused": (_get("/unread", "Expect: 100-continue", "Content-Length: 2", method="POST"), b"ab"),
     "expects something else": (_get("/echo", "Expect: 200-ok", "Content-Length: 2", method="POST"), b"ab"),
-    "an upgrade": (_get("/ok", "Connection: upgrade", "Upgrade: h2c"),),
-    "an upgrade to WebSocket": (_get("/ok", "Connection: Upgrade", "Upgrade: websocket"),),
     "three at once": (_get("/ok") + _get("/chunks") + _get("/one-write"),),
     "bodies at once": (POSTED + IN_CHUNKS + POSTED,),
     "one at once that closes": (_get("/ok") + _get("/closes") + _get("/ok"),),
