@@ -5,6 +5,7 @@ tells only the last of these that the client hung up. It takes the body of a req
 """
 
 from collections import deque
+from itertools import chain
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -19,6 +20,8 @@ MAX_UNFINISHED_BYTES: Final = 256 * 1024
 that is only too large gets an answer that says so. Framing of chunks and trailers counts too."""
 MOST_WAITING: Final = 100
 """Requests that may wait on one connection for the answers to those before them. No AWS client sends one before it has its answer."""
+MOST_HELD: Final = 1024 * 1024
+"""Bytes of these requests together. Reading pauses while the body of one is large, so that of a client in order is not reached."""
 
 
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
@@ -46,6 +49,8 @@ class BoundedProtocol(HttpToolsProtocol):
         """Counts on with each head, each body and each end that began."""
         self._body_bytes = 0
         self._unfinished = 0
+        self._held = 0
+        """Bytes of all requests that wait."""
         self._served: Cycle | None = None
         self._taking: Cycle | None = None
         """The request whose body arrives."""
@@ -143,6 +148,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._serve(self.cycle)
         else:
             self.pipeline.appendleft(self.cycle)
+            self._hold(self.cycle, len(self.url) + sum(map(len, chain.from_iterable(self.headers))))
 
     def on_body(self, body: bytes) -> None:
         """Pass a piece of the body on, unless the request has its answer already."""
@@ -150,6 +156,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._body_bytes += len(body)
         taking = self._taking
         if taking is not None and not taking.response_complete:
+            if taking is not self._served:
+                self._hold(taking, len(body))
             taking.take(body)
 
     def on_message_complete(self) -> None:
@@ -175,12 +183,21 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         self.flow.resume_reading()
         if self.pipeline:
-            self._serve(self.pipeline.pop())
+            cycle = self.pipeline.pop()
+            self._held -= cycle.held
+            self._serve(cycle)
         else:
             self._rest()
 
     def _rest(self) -> None:
         """Nothing waits: the connection is idle until more arrives."""
+
+    def _hold(self, cycle: Cycle, size: int) -> None:
+        """Note that a request that waits has so many bytes more. Raises `_Refused`, which ends the connection, if all have too many."""
+        cycle.held += size
+        self._held += size
+        if self._held > MOST_HELD:
+            raise _Refused
 
     def _serve(self, cycle: Cycle) -> None:
         self._served = cycle

@@ -45,6 +45,8 @@ class Cycle:
         """Whether the connection is for another request; the server ends that when it stops."""
         self.response_started = False
         self.response_complete = False
+        self.held = 0
+        """Bytes that it took while it waited behind other requests; the connection counts them."""
         self._scope = scope
         self._transport = transport
         self._flow = flow

@@ -9,7 +9,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from gateway.core.http.asgi import send_response
-from gateway.doors.bounded_protocol import MAX_UNFINISHED_BYTES, MOST_WAITING, BoundedProtocol
+from gateway.doors.bounded_protocol import MAX_UNFINISHED_BYTES, MOST_HELD, MOST_WAITING, BoundedProtocol
 from gateway.doors.request_limits import MAX_HEADERS
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -177,6 +177,31 @@ async def test_more_than_that_end_the_connection_and_nothing_is_written_into_an_
     application.go_on.set()
     await asyncio.sleep(0)
     assert len(application.scopes) <= 1, "what waited is not served any more"
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        GET.replace(b"Host", b"X: " + b"x" * 200_000 + b"\r\nHost"),
+        GET.replace(b"/", b"/" + b"x" * 60_000, 1),
+        b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n" + bytes(60_000),
+    ],
+    ids=["headers", "a target", "a body"],
+)
+async def test_what_waits_has_bounded_memory(request_bytes: bytes) -> None:
+    protocol, transport = opened(Application())
+    assert _endless(protocol, transport, GET, request_bytes) < 2 * MOST_HELD
+    assert transport.written == b""
+
+
+async def test_what_waited_and_is_served_counts_no_more() -> None:
+    application = Application(at_once=True)
+    protocol, transport = opened(application)
+    large = GET.replace(b"Host", b"X: " + b"x" * 200_000 + b"\r\nHost")
+    for _ in range(10):
+        protocol.data_received(GET + large)
+        await until(lambda: not protocol.owes_an_answer)
+    assert (transport.written.count(b"HTTP/1.1 200"), transport.closed) == (20, False)
 
 
 async def test_reading_goes_on_while_requests_wait() -> None:
