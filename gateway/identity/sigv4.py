@@ -30,7 +30,9 @@ MAX_EXPIRES = 604_800
 """The longest validity of a presigned request in seconds: seven days."""
 
 _CACHED = 256
-"""How many credentials, times and lists of signed headers are remembered: a client states the same ones again and again."""
+"""How many credentials and times are remembered: a client states the same ones again and again."""
+_CACHED_NAMES = 64
+"""The same of lists of signed headers. Fewer, because a list may have 40 KB, and is remembered before it is known who sent it."""
 DUMMY_SECRET = secrets.token_urlsafe(30)
 """Verified if the key is unknown. Random, so that nobody can sign with it and learn from the answer that a key is unknown."""
 _HASHED_PER_PARSED = 32
@@ -322,7 +324,7 @@ def _query_form(query: str) -> tuple[str, str, str, str, str, timedelta]:
     return algorithm, credential, signed, value, date, timedelta(seconds=int(expires))
 
 
-@lru_cache(_CACHED)
+@lru_cache(_CACHED_NAMES)
 def _require_signed(stated: str, headers: tuple[str, ...], presigned: bool) -> tuple[str, ...]:
     """The names of the signed headers. Raises `errors.NotAuthenticated` unless they are those that must be, given the names of all headers."""
     names = tuple(stated.split(";"))

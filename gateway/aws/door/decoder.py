@@ -378,7 +378,7 @@ def motive_of_head(head: RequestHead) -> Motive | None:
     return read_motive(head.headers[INTENT_HEADER], head.headers[MOTIVATION_HEADER])
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)  # a request may have 32 KB of names
 def _own_names(names: tuple[str, ...]) -> frozenset[str]:
     """The names that are Sentinel's own: requests of one client have the same."""
     return frozenset([name for name in names if name.startswith(_PREFIX)])

@@ -188,7 +188,7 @@ def forwarded_headers(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str
     return [each for each in headers if _is_forwarded(each[0])]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)  # a name may have 8 KB
 def _is_forwarded(name: str) -> bool:
     return name in _FORWARDED or (name.startswith(("x-amz", "amz-sdk-")) and name not in _REPLACED)
 

@@ -43,7 +43,9 @@ _PATH = re.compile(r"[!-~]+")
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9/_~-]*")
 """A path with nothing but doubled slashes that could be read in two ways, as most have: nothing more is looked for in it."""
 _REMEMBERED = 256
-"""Credential scopes and lists of signed headers that are remembered: clients state the same ones again and again."""
+"""Credential scopes and media types that are remembered: clients state the same ones again and again."""
+_REMEMBERED_NAMES, _LONGEST_TYPE = 64, 256
+"""The same of lists of signed headers, which may be long; and how long a content type may be to be remembered."""
 _CREDENTIAL = re.compile(r"Credential=([^,\s]+)")
 _SCOPE_PARTS = 5
 _SERVICE_PREFIX = "/_svc/"
@@ -94,9 +96,13 @@ class RequestHead:
         return media_type(self.headers.get("content-type", ""))
 
 
-@lru_cache(_REMEMBERED)
 def media_type(content_type: str) -> str:
     """The media type of a content type, without parameters and in lower case."""
+    return _media_type(content_type) if len(content_type) <= _LONGEST_TYPE else _media_type.__wrapped__(content_type)
+
+
+@lru_cache(_REMEMBERED)
+def _media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
@@ -191,7 +197,7 @@ def _scope(region: str, signing: str) -> CredentialScope:
     return CredentialScope(region=region, signing=signing)
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_REMEMBERED_NAMES)
 def _set_of(names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(names)
 

@@ -116,16 +116,9 @@ UNKNOWN: Final = Sender()
 
 def sender_of(inbound: Inbound) -> Sender:
     """The sender of a request."""
-    return _sender(inbound.peer, inbound.header("user-agent") or "")
+    return _sender(inbound.peer, (inbound.header("user-agent") or "")[:LONGEST_USER_AGENT])
 
 
 @lru_cache(maxsize=256)
 def _sender(peer: str, user_agent: str) -> Sender:
-    return Sender(peer=peer, user_agent=_printable(user_agent))
-
-
-def _printable(text: str) -> str:
-    kept = text[:LONGEST_USER_AGENT]
-    if kept.isprintable():  # nearly always; looking at each character would cost a read 20 µs
-        return kept
-    return "".join(each if each.isprintable() else "?" for each in kept)
+    return Sender(peer=peer, user_agent="".join(each if each.isprintable() else "?" for each in user_agent))

@@ -111,7 +111,7 @@ class _Written(threading.local):
     """The document that a thread wrote last. It is held, so no other has its identity."""
 
     document: object = None
-    text: bytes = b""
+    text: bytes = b"null"
 
 
 _written: Final = _Written()

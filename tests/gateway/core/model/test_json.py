@@ -1,6 +1,7 @@
 """The canonical JSON: one form for each value, and an error for anything that is not JSON."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import StrEnum
@@ -180,6 +181,11 @@ def test_strict_json_is_written_as_python_does(value: object) -> None:
 def test_strict_json_refuses_what_is_no_json(value: object) -> None:
     with pytest.raises((TypeError, ValueError)):
         strict_json(value)
+
+
+def test_a_thread_that_has_written_nothing_knows_how_nothing_is_written() -> None:
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(written_once, None).result() == canonical(None)
 
 
 def test_a_document_is_written_once_and_never_taken_for_another() -> None:
