@@ -66,6 +66,9 @@ _FORGET = (
     Statement(delete(CLAIMS).where(CLAIMS.c.ended_at.is_not(None))),
     Statement(delete(HOLDS).where(HOLDS.c.state == HoldState.OPEN.value)),
 )
+_IDLE_SECONDS = 300
+"""How long it keeps an idle connection. Clients of tests keep theirs too, and on a busy machine rest for about the 5 s after which uvicorn closes them:
+a call that was sent just then had no answer."""
 _CLOSE = Statement(update(BUDGETS).values(in_a_row=0, state=BreakerState.CLOSED.value, until="", trial=""))
 
 KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
@@ -151,17 +154,16 @@ class Gate:
     def __post_init__(self) -> None:
         self.stack = self.directory / "stack"
         shutil.copytree(STACK, self.stack)
-        self._loop = asyncio.new_event_loop()
+        self._loop: asyncio.AbstractEventLoop
         self._ready = threading.Event()
         self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._serve(),))
+        self._thread = threading.Thread(target=self._run)
 
     def __enter__(self) -> Self:
         self._thread.start()
         assert self._ready.wait(300), "the gateway did not start"
         if self._failure:
             self._thread.join(300)
-            self._loop.close()
             raise self._failure
         return self
 
@@ -171,7 +173,6 @@ class Gate:
             self._server.should_exit = True
         self._thread.join(300)
         assert not self._thread.is_alive(), f"the gateway did not stop; it waits here:\n{self._waiting()}"
-        self._loop.close()
         assert not flips, f"these decisions, replayed under the same policies, are others: {flips}"
 
     def _flips(self) -> list[str]:
@@ -284,58 +285,70 @@ class Gate:
         tasks = [f"{each!r}\n{''.join(map(str, each.get_stack()))}" for each in asyncio.all_tasks(self._loop)]
         return "\n\n".join((*threads, *tasks, "".join(traceback.format_stack(own)[-6:])))
 
+    def _run(self) -> None:
+        """Serve, and end what is left on the event loop as `sentinel serve` does: what it leaves open, Python would warn about in a later test."""
+        with asyncio.Runner() as runner:
+            self._loop = runner.get_loop()
+            runner.run(self._serve())
+
     async def _serve(self) -> None:
         try:
-            runner = await self.upstream.start()
-            settings = Settings(
-                data=self.data or self.directory / "data",
-                mode=self.mode,
-                server=self.server,
-                upstream=UpstreamSettings(
-                    simulated=f"http://127.0.0.1:{self.upstream.port}",
-                    reply_seconds=300,
-                    assume_role=self.assume_role,
-                    session_per_mutation=self.session_per_mutation,
-                ),
-                signals=self.signals,
-                run_task=self.run_task,
-                chat=self.chat,
-                webhooks=self.webhooks,
-                policy=self.policy,
-                telemetry=self.telemetry,
-                console=self.console,
-                exports=self.exports,
-                reconcile=self.reconcile,
-                roles=self.roles,
-                account=self.account,
-                stacks=(
-                    StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),
-                    *self.more_stacks,
-                ),
-            )
-            async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:
-                await self._issue(settings, self.ledger)
-                self._server = uvicorn.Server(
-                    uvicorn.Config(
-                        self.app,
-                        port=0,
-                        http=TimeoutProtocol,
-                        log_level="error",
-                        proxy_headers=False,
-                        lifespan="off",
-                        timeout_graceful_shutdown=20,
-                    )
-                )
-                self._server.config.load()
-                listening = self.listening or self._server.config.bind_socket()
-                self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-                self._loop.call_soon(self._ready.set)
-                await self._server.serve(sockets=[listening])
-            await runner.cleanup()
+            upstream = await self.upstream.start()
+            try:
+                await self._answer()
+            finally:
+                await upstream.cleanup()
         except BaseException as error:
             self._failure = error
             self._ready.set()
             raise
+
+    async def _answer(self) -> None:
+        settings = Settings(
+            data=self.data or self.directory / "data",
+            mode=self.mode,
+            server=self.server,
+            upstream=UpstreamSettings(
+                simulated=f"http://127.0.0.1:{self.upstream.port}",
+                reply_seconds=300,
+                assume_role=self.assume_role,
+                session_per_mutation=self.session_per_mutation,
+            ),
+            signals=self.signals,
+            run_task=self.run_task,
+            chat=self.chat,
+            webhooks=self.webhooks,
+            policy=self.policy,
+            telemetry=self.telemetry,
+            console=self.console,
+            exports=self.exports,
+            reconcile=self.reconcile,
+            roles=self.roles,
+            account=self.account,
+            stacks=(
+                StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),
+                *self.more_stacks,
+            ),
+        )
+        async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:
+            await self._issue(settings, self.ledger)
+            self._server = uvicorn.Server(
+                uvicorn.Config(
+                    self.app,
+                    port=0,
+                    http=TimeoutProtocol,
+                    log_level="error",
+                    proxy_headers=False,
+                    lifespan="off",
+                    timeout_graceful_shutdown=20,
+                    timeout_keep_alive=_IDLE_SECONDS,
+                )
+            )
+            self._server.config.load()
+            listening = self.listening or self._server.config.bind_socket()
+            self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            self._loop.call_soon(self._ready.set)
+            await self._server.serve(sockets=[listening])
 
     async def _issue(self, settings: Settings, ledger: SqlLedger) -> None:
         self.ring = SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
