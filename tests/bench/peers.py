@@ -19,7 +19,8 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.ports import Key
 from tests.bench.figure import quantile, show
 from tests.bench.keepalive import Connection, numbered, signed
-from tests.bench.processes import ROOT, Process, free_port, gateway, key, server, stub
+from tests.bench.processes import ROOT, Process, gateway, key, server, stub
+from tests.kit.up import free_port
 
 STACK = ROOT / "tests" / "cases" / "stacks" / "kafka"
 MITMDUMP = ROOT / ".tools" / "mitmproxy" / "bin" / "mitmdump"

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger_keys import master_key_of
 from gateway.ledger.sealed_ledger import open_sealed_ledger
+from tests.kit.up import free_port
 
 ROOT = Path(__file__).parent.parent.parent
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -157,11 +157,3 @@ def _answers(url: str, headers: Mapping[str, str]) -> bool:
             return bool(reply.status == 200)
     except (OSError, HTTPException):  # not there yet, or there and not ready
         return False
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -14,7 +14,6 @@ Before all that come the figures of `tests.bench.rewrite`: the own work on 300 a
 import asyncio
 import os
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
@@ -54,6 +53,7 @@ from tests.kit.git import git
 from tests.kit.mutations import record_mutation
 from tests.kit.nouns import effect
 from tests.kit.stores import KEYS
+from tests.kit.up import free_port
 
 CASE = Path(__file__).parent.parent / "cases" / "reconcile" / "fleet"
 GROUP = "aws_autoscaling_group.web"
@@ -325,9 +325,7 @@ def _apply(directory: Path, endpoint: str) -> tuple[TimedTerraform, Path]:
 
 @contextmanager
 def _moto() -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     argv = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:

@@ -46,11 +46,12 @@ from tests.bench.cores import can_limit, limited
 from tests.bench.figure import quantile, show
 from tests.bench.keepalive import ask_all, at_once
 from tests.bench.line import changes
-from tests.bench.processes import ROOT, Process, family, free_port, server, spent, stub
+from tests.bench.processes import ROOT, Process, family, server, spent, stub
 from tests.bench.records import append_records
 from tests.bench.stack import write_stack
 from tests.kit import nouns
 from tests.kit.stores import Cluster, running_cluster
+from tests.kit.up import free_port
 
 CALLERS: Final = 16
 ROUNDS: Final = 5

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gateway.policy.opa_command import find_opa
+from tests.kit.up import free_port
 
 
 @contextmanager
@@ -17,9 +18,7 @@ def opa_server(policies: Path) -> Iterator[str]:
     """Its URL, until the block ends."""
     tool = find_opa()
     assert tool is not None, "there is no opa on PATH or in .tools/bin; make setup builds it"
-    with socket.socket() as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        port = chosen.getsockname()[1]
+    port = free_port()
     address = ["--addr", f"127.0.0.1:{port}"]
     quiet = ["--log-level", "error", "--disable-telemetry"]
     sources = ["--ignore", "*_test.rego", "--ignore", "bundle", "."]

@@ -1,11 +1,13 @@
 """`sentinel up` in its own process with its own ports, and access to the child processes it starts."""
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -15,11 +17,16 @@ _READY_SECONDS = 300.0
 _END_SECONDS = 300.0
 
 
+_PORTS = range(20_000, 32_768)
+
+
 def free_port() -> int:
-    """A free port on loopback."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A free port on loopback, below those that Linux gives where any will do: until its server has it, no stub of another test does."""
+    while True:
+        port = secrets.choice(_PORTS)  # processes that were forked from one draw the same numbers from `random`
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def sentinel(*arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:

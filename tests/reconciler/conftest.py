@@ -3,7 +3,6 @@
 import importlib
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -30,6 +29,7 @@ from reconciler.terraform.cli import Terraform
 from tests.bench.drift.terraform import Tool, warm_provider
 from tests.kit import nouns
 from tests.kit.slim_provider import slim
+from tests.kit.up import free_port
 
 if TYPE_CHECKING:
     from gateway.ledger.ledger import SqlLedger
@@ -100,9 +100,7 @@ class Live:
 @contextmanager
 def _simulated_aws() -> Iterator[str]:
     """A moto server in a process of its own, on loopback, and its endpoint."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
         stdout=subprocess.DEVNULL,

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.sealed_ledger import open_sealed_ledger
 from tests.kit.forked import Forked, python_m
 from tests.kit.gate import ASG, STACK
+from tests.kit.up import free_port
 from tests.kit.upstream import UpstreamStub
 
 pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
@@ -63,9 +63,7 @@ async def _records(settings: Settings) -> tuple[list[Record], bool]:
 @contextmanager
 def _gateway(settings: Settings) -> Iterator[tuple[Forked, str]]:
     """A gateway process that is ready; killed at the end if it still runs."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     environment = {
         **os.environ,
         "SENTINEL_DATA": str(settings.data),

@@ -17,8 +17,8 @@ from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger_keys import master_key_of
 from gateway.ledger.sealed_ledger import open_sealed_ledger
-from tests.bench.processes import free_port
 from tests.kit.forked import Forked, python_m
+from tests.kit.up import free_port
 
 LEASE_SECONDS: Final = 2
 """Of the gateways, so that what a killed one left is soon known to be in doubt."""

@@ -1,7 +1,6 @@
 """Plays the scenarios of a project: applies it once, then forks its AWS for each scenario and lets everyone play."""
 
 import shutil
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from tests.bench.drift.state import read_state
 from tests.bench.drift.terraform import Tool, environment_for, warm_tool
 from tests.bench.drift.tree import diff_lines
 from tests.bench.drift.world import World, simulated_aws
+from tests.kit.up import free_port
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ def stations(world: World, workdir: Path, jobs: int) -> Iterator[list[Station]]:
     if jobs == 0:
         yield []
         return
-    port, calm_port = _free_port(), _free_port()
+    port, calm_port = free_port(), free_port()
     home = workdir / f"station-{jobs}"
     with (
         world.fork(calm_port) as calm_endpoint,
@@ -180,9 +180,3 @@ def _result(name: str, contestant: Contestant, case: Case, work: Path) -> Result
 def gold_lines(scenario: Scenario, before: Path) -> int:
     """Lines of the gold edit's diff."""
     return diff_lines((old.encode(), new.encode()) for old, new in golden(scenario, before).values())
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -39,6 +39,7 @@ from tests.kit.git import git
 from tests.kit.opa import opa_server
 from tests.kit.signed_requests import Signer
 from tests.kit.stores import running_cluster
+from tests.kit.up import free_port
 
 PLACES: Final = (
     "AWS, from the AWS door",
@@ -348,9 +349,7 @@ async def _said(work: Any) -> str:
 @contextmanager
 def _git_daemon(directory: Path) -> Iterator[int]:
     """The port of a server of the repositories in a directory."""
-    with socket.socket() as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        port = chosen.getsockname()[1]
+    port = free_port()
     command = ["git", "daemon", f"--port={port}", "--listen=127.0.0.1", "--reuseaddr", "--export-all"]
     options = ["--enable=receive-pack", f"--base-path={directory}", str(directory)]
     with subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL, start_new_session=True) as server:

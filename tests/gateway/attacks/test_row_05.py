@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -47,6 +46,7 @@ from tests.kit.gate import ASG, STACK, Gate
 from tests.kit.mutations import record_mutation
 from tests.kit.nouns import effect
 from tests.kit.stores import KEYS
+from tests.kit.up import free_port
 from tests.kit.upstream import UpstreamStub
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
@@ -239,9 +239,7 @@ async def upstream() -> AsyncIterator[UpstreamStub]:
 
 @contextmanager
 def _gateway(settings: Settings, *command: str) -> Iterator[tuple[Forked, str]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),

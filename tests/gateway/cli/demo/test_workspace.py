@@ -21,19 +21,14 @@ from gateway.core.model.verdict import Mode
 from gateway.core.ports import Key
 from gateway.core.settings import read_settings
 from tests.kit.gate import Gate
+from tests.kit.up import free_port
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 
-def free() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture
 def ports() -> dict[str, int]:
-    return {"port": free(), "simulated_port": free()}
+    return {"port": free_port(), "simulated_port": free_port()}
 
 
 def opened(root: Path, **options: object) -> Workspace:
@@ -46,7 +41,7 @@ def test_it_remembers_its_ports(tmp_path: Path, ports: dict[str, int]) -> None:
     first = opened(root, **ports)
     assert (first.port, first.simulated_port) == (ports["port"], ports["simulated_port"])
     assert opened(root) == first
-    other = free()
+    other = free_port()
     assert opened(root, port=other).port == other
 
 
@@ -91,7 +86,7 @@ def test_a_port_in_use_by_the_same_sentinel_up_is_said(tmp_path: Path, ports: di
 
 def test_a_port_in_use_by_another_sentinel_is_said(gate: Gate, tmp_path: Path) -> None:
     with pytest.raises(CannotStart, match=r"is in use by another Sentinel\. Choose another with --port"):
-        opened(tmp_path / "home", port=int(gate.url.rpartition(":")[2]), simulated_port=free())
+        opened(tmp_path / "home", port=int(gate.url.rpartition(":")[2]), simulated_port=free_port())
 
 
 def test_fresh_keeps_the_ports(tmp_path: Path, ports: dict[str, int]) -> None:
@@ -109,7 +104,7 @@ def test_a_directory_cannot_be_used_twice_at_once(tmp_path: Path, ports: dict[st
     with (
         open_workspace(tmp_path / "home", WorkspaceOptions(port=ports["port"], simulated_port=ports["simulated_port"])),
         pytest.raises(CannotStart, match="Another `sentinel up` is running in"),
-        open_workspace(tmp_path / "home", WorkspaceOptions(port=free(), simulated_port=free(), fresh=True)),
+        open_workspace(tmp_path / "home", WorkspaceOptions(port=free_port(), simulated_port=free_port(), fresh=True)),
     ):
         pytest.fail("not reached")
     opened(tmp_path / "home")
