@@ -302,11 +302,21 @@ def _remove(plan: Path) -> None:
 
 
 async def end_process(process: asyncio.subprocess.Process) -> None:
-    """Kill the process if it still runs, with the providers it started: they share its process group, and outlive one that was killed."""
-    if process.returncode is None or process.returncode < 0:
+    """Kill the process if it still runs, with the providers it started: they share its process group, and outlive one that was killed.
+
+    Its pipes are closed even if another program has them too: one that left the group keeps them open, and Python 3.11 waits until nobody does.
+    """
+    killed = process.returncode is None or process.returncode < 0
+    if killed:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+    transport = process._transport  # type: ignore[attr-defined]  # noqa: SLF001  `communicate` closes them only at their ends
+    for descriptor in range(3):
+        if (pipe := transport.get_pipe_transport(descriptor)) is not None:
+            pipe.close()
+    if killed:
         await process.wait()
+    transport.close()
 
 
 def _last_lines(completed: Completed) -> str:

@@ -1,5 +1,9 @@
 """Git runs without our secrets and not for ever, and says which write-backs its commits have."""
 
+import asyncio
+import gc
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,6 +44,33 @@ async def test_the_unchecked_tip_is_that_of_exactly_this_branch(repository: Path
 async def test_a_git_that_hangs_is_ended(repository: Path) -> None:
     with pytest.raises(GitFailed, match="took longer than"):
         await run_git(repository, "-c", "alias.wait=!sleep 3600", "wait", seconds=0.2)
+
+
+@pytest.mark.parametrize("end", ["", "; sleep 3600"], ids=["git has ended", "git still runs"])
+def test_what_outlives_a_git_keeps_nothing_open(repository: Path, end: str) -> None:
+    """A program that left the process group is not killed with it, and still has the pipes of git."""
+    left = repository / "left"
+
+    async def given_up() -> None:
+        leave = f"alias.leave=!setsid sleep 3600 & echo $! $PPID > {left}{end}"
+        running = asyncio.ensure_future(run_git(repository, "-c", leave, "leave"))
+        for _ in range(50):
+            await asyncio.sleep(0)  # asyncio has the pipes after some rounds, and ends no start that is given up before
+        while not (left.exists() and left.read_text()) or (not end and _runs(left.read_text().split()[1])):  # noqa: ASYNC110  nobody tells
+            await asyncio.sleep(0.01)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    try:
+        asyncio.run(given_up())
+        gc.collect()  # Python warns of a pipe that is open still, and this test fails
+    finally:
+        os.kill(int(left.read_text().split()[0]), signal.SIGKILL)
+
+
+def _runs(process: str) -> bool:
+    return Path("/proc", process).exists()
 
 
 IDS = [f"mut_0000000000000000000000000{number}" for number in range(3)]
