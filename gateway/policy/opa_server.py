@@ -40,13 +40,15 @@ class OpaServer(RunningEngine):
         self._loop = asyncio.get_running_loop()
         await self._client.__aenter__()
         try:
-            answer = await self.ask(_GUARDRAILS, {})
-        except PolicyUnavailable:
+            await self._require_guardrails()
+        except BaseException:
             await self.close()
             raise
+
+    async def _require_guardrails(self) -> None:
+        answer = await self.ask(_GUARDRAILS, {})
         evaluated = answer.get("evaluated") if isinstance(answer, Mapping) else None
         if missing := set(self.packages()) - set(evaluated if isinstance(evaluated, Mapping) else ()):
-            await self.close()
             raise PolicyInvalid(
                 f"The OPA server at {self._url} lacks the guardrails {', '.join(sorted(missing))}. Load the policies of this gateway on it."
             )

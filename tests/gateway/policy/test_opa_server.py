@@ -12,6 +12,8 @@ from gateway.policy.bundle import Bundle, Manifest
 from gateway.policy.opa_server import OpaServer
 
 GUARDRAILS = "sentinel/guardrails/result"
+PATIENCE = 300_000
+"""Milliseconds that an answer may take on a busy machine."""
 Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -23,7 +25,7 @@ def bundle_of(*packages: str) -> Bundle:
 
 @asynccontextmanager
 async def answering(
-    status: int, body: bytes, *, delay: float = 0, hang_up: bool = False
+    status: int, body: bytes, *, delay: float = 0, hang_up: bool = False, deadline_ms: int = PATIENCE
 ) -> AsyncIterator[tuple[OpaServer, list[bytes]]]:
     """An adapter, already connected, to a server that gives this one answer; and the requests it saw."""
     seen: list[bytes] = []
@@ -43,7 +45,7 @@ async def answering(
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        adapter = OpaServer(f"http://127.0.0.1:{port}", deadline_ms=200, bundle=bundle_of("network"))
+        adapter = OpaServer(f"http://127.0.0.1:{port}", deadline_ms=deadline_ms, bundle=bundle_of("network"))
         await adapter._client.__aenter__()
         try:
             yield adapter, seen
@@ -82,7 +84,7 @@ async def test_whatever_is_no_answer_is_a_denial_and_asked_once(status: int, bod
 
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_too_late_is_a_denial() -> None:
-    async with answering(200, _body({"result": 1}), delay=0.4) as (adapter, _):
+    async with answering(200, _body({"result": 1}), delay=0.4, deadline_ms=200) as (adapter, _):
         with pytest.raises(PolicyUnavailable, match="longer than 200 ms"):
             await adapter.ask(GUARDRAILS, {})
 
@@ -97,7 +99,7 @@ async def test_hanging_up_is_a_denial_and_asked_once() -> None:
 
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_a_server_that_is_not_there_is_not_opened() -> None:
-    adapter = OpaServer("http://127.0.0.1:1", deadline_ms=200, bundle=bundle_of("network"))
+    adapter = OpaServer("http://127.0.0.1:1", deadline_ms=PATIENCE, bundle=bundle_of("network"))
     with pytest.raises(PolicyUnavailable):
         await adapter.open()
 
@@ -106,9 +108,22 @@ async def test_a_server_that_is_not_there_is_not_opened() -> None:
 async def test_a_server_without_our_guardrails_is_not_opened() -> None:
     body = _body({"result": {"evaluated": {"motive": True}, "findings": []}})
     async with answering(200, body) as (adapter, _):
-        lacking = OpaServer(adapter._url, deadline_ms=200, bundle=bundle_of("motive", "network"))
+        lacking = OpaServer(adapter._url, deadline_ms=PATIENCE, bundle=bundle_of("motive", "network"))
         with pytest.raises(PolicyInvalid, match="lacks the guardrails network"):
             await lacking.open()
+
+
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_a_start_that_is_given_up_leaves_no_connection_open() -> None:
+    async with answering(200, b"{}", delay=0.1) as (adapter, seen):
+        given_up = OpaServer(adapter._url, deadline_ms=PATIENCE, bundle=bundle_of("network"))
+        opening = asyncio.ensure_future(given_up.open())
+        while not seen:  # noqa: ASYNC110  a list that is only added to
+            await asyncio.sleep(0)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+        assert given_up._client._session is None
 
 
 @pytest.mark.parametrize(
