@@ -224,17 +224,18 @@ def _script(directory: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("text", "seconds", "reason"),
     [
         (
             "echo 'cannot reach postgres://ada:secret@db/x' >&2; exit 1",
+            300,
             r"`terraform init` says: cannot reach postgres://…@db/x",
         ),
-        ("exec sleep 300", "took longer than 1 seconds and was ended"),
+        ("exec sleep 300", 1, "took longer than 1 seconds and was ended"),
     ],
 )
-def test_what_terraform_says_is_shown_without_credentials(text: str, reason: str, tmp_path: Path) -> None:
-    states = replace(_pulled(tmp_path), executable=_script(tmp_path, text), seconds=1)
+def test_what_terraform_says_is_shown_without_credentials(text: str, seconds: int, reason: str, tmp_path: Path) -> None:
+    states = replace(_pulled(tmp_path), executable=_script(tmp_path, text), seconds=seconds)
     wanted = StateBackend(stack="web", kind="pg", source="main.tf:3", code='backend "pg" {}', given={})
     with pytest.raises(CodeInvalid, match=reason) as failed:
         states.read(wanted)
