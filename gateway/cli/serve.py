@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from gateway.core.settings import ServerSettings, Settings
 
 
+UNTAKEN_SECONDS: Final = 60
+"""How long a client may take nothing of what was written to it, also where its connection is closed on this side: a short answer that it does not take
+would keep a closed connection for ever. What fills the buffers has a limit of its own (`TimeoutProtocol.stalled_seconds`).
+"""
 _OLD_PYDANTIC: Final = "pydantic.v1"
 """FastAPI imports it to ask of each type whether it is one of the old pydantic's, and goes on without it. A gateway has no such type: 1.6 MB, 30 ms."""
 
@@ -111,6 +115,10 @@ def listening(server: "ServerSettings") -> socket.socket:
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if sys.platform == "linux":
+        listener.setsockopt(
+            socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNTAKEN_SECONDS * 1000
+        )  # its connections inherit it
     try:
         listener.bind((server.host, server.port))
     except OSError as error:

@@ -15,7 +15,7 @@ import pytest
 import structlog
 from typer.testing import Result
 
-from gateway.cli.serve import listening
+from gateway.cli.serve import UNTAKEN_SECONDS, listening
 from gateway.core.errors import SettingsInvalid
 from gateway.core.settings import ServerSettings
 from tests.kit.forked import Forked, python_m
@@ -52,6 +52,15 @@ def test_a_port_in_use_is_a_sentence() -> None:
         port = other.getsockname()[1]
         with pytest.raises(SettingsInvalid, match=rf"cannot listen on 127.0.0.1 port {port}: Address already in use"):
             listening(ServerSettings(port=port))
+
+
+def test_a_client_that_takes_nothing_is_let_go_even_where_its_connection_is_closed_here() -> None:
+    """What is left of an answer may fit into the buffers, so that only the system knows that nobody takes it."""
+    with listening(ServerSettings(port=free_port())) as listener:
+        listener.listen()
+        with socket.create_connection(listener.getsockname()), listener.accept()[0] as connection:
+            limit = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+    assert limit == UNTAKEN_SECONDS * 1000
 
 
 @pytest.mark.slow
