@@ -32,11 +32,6 @@ class Deadline:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
 
-    @property
-    def running(self) -> bool:
-        """Whether a limit is set."""
-        return self._at is not None
-
     def set(self, seconds: float) -> None:
         """Let the time be over in so many seconds from now, whatever was set before."""
         self._at = at = self._loop.time() + seconds

@@ -54,10 +54,7 @@ class DoorRouter:
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass one request to its door, or reject it here. WebSocket connections are closed: no door supports them."""
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close"})
-            return
+        """Pass one request to its door, or reject it here."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

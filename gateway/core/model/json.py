@@ -60,11 +60,6 @@ def is_list(value: object) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def items_of(value: object) -> Sequence[Any]:
-    """The items of a list; none of any other value."""
-    return value if is_list(value) else ()
-
-
 def _copied(value: Any) -> Json:
     """A dict or a list of JSON, which most values are: to ask for them first takes half the time."""
     if type(value) is list:

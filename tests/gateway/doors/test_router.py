@@ -16,9 +16,9 @@ SIGNED = (b"authorization", b"AWS4-HMAC-SHA256 Credential=x")
 BEARER = (b"authorization", b"Bearer x.y")
 
 
-def _scope(path: str = "/", *headers: tuple[bytes, bytes], query: bytes = b"", kind: str = "http") -> Scope:
+def _scope(path: str = "/", *headers: tuple[bytes, bytes], query: bytes = b"") -> Scope:
     return {
-        "type": kind,
+        "type": "http",
         "http_version": "1.1",
         "method": "GET",
         "path": path,
@@ -112,13 +112,6 @@ async def test_a_further_door_has_its_path_and_all_below_it() -> None:
     assert fixture.mcp.served == ["/mcp", "/mcp/x"]
     assert fixture.app.served == ["/mcpx", "/other/mcp"]
     assert fixture.aws.served == ["/mcp"], "a bucket may have that name"
-
-
-async def test_websocket_is_closed() -> None:
-    fixture = Fixture()
-    await fixture.request(_scope("/", HOST, kind="websocket"))
-    assert fixture.sent == [{"type": "websocket.close"}]
-    assert (fixture.aws.served, fixture.app.served) == ([], [])
 
 
 @pytest.mark.parametrize("scope", [_scope("/", SIGNED), _scope("/v1/x", SIGNED), _scope("/bucket")])
