@@ -2,11 +2,12 @@
 
 A frozen dataclass sets each field through `object.__setattr__`, which takes 0.1 µs and seven calls in C, because its own `__setattr__` refuses. With
 this decorator the fields are set while the new value still has the class of a twin that refuses nothing; then it gets its own class, and is
-as frozen as before. Of 18 fields that takes 0.9 µs instead of 1.8. All else of the dataclass stays as it is: remove the decorator, and only
-time changes.
+as frozen as before. Of 18 fields that takes 0.9 µs instead of 1.8. All else of the dataclass stays as it is.
+
+A `__post_init__` runs before the value is frozen, so it sets the fields that it derives as those of any object.
 """
 
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from typing import Any, Final, NoReturn, TypeVar
 
 T = TypeVar("T")
@@ -23,8 +24,10 @@ def quick_init(kind: type[T]) -> type[T]:
     own = fields(kind)  # type: ignore[arg-type]  # the decorator stands above that of a dataclass
     code = slow.__code__
     taken = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    plain = set(taken) == {each.name for each in own}
-    if kind.__bases__ != (object,) or hasattr(kind, "__post_init__") or not plain:
+    given = [each for each in own if each.init]
+    derived = [each for each in own if not each.init]
+    plain = set(taken) == {each.name for each in given} and all(_is_bare(each) for each in derived)
+    if kind.__bases__ != (object,) or not plain:
         message = f"{kind.__qualname__} has more to its making than its own fields."
         raise TypeError(message)
     slots = {"__slots__": getattr(kind, "__slots__")} if hasattr(kind, "__slots__") else {}  # noqa: B009  typed as any class
@@ -35,7 +38,7 @@ def quick_init(kind: type[T]) -> type[T]:
         "_not_given_": _NOT_GIVEN,
     }
     positional, by_name, body = ["self"], ["*"], ["_become_(self, '__class__', _twin_)"]
-    for field in own:
+    for field in given:
         name = value = parameter = field.name
         if field.default is not MISSING:
             names[f"_default_{name}"], parameter = field.default, f"{name}=_default_{name}"
@@ -44,6 +47,9 @@ def quick_init(kind: type[T]) -> type[T]:
             value = f"_make_{name}() if {name} is _not_given_ else {name}"
         (by_name if field.kw_only else positional).append(parameter)
         body.append(f"self.{name} = {value}")
+    if hasattr(kind, "__post_init__"):
+        names["_finish_"] = kind.__post_init__
+        body.append("_finish_(self)")
     body.append("self.__class__ = _own_")
     parameters = ", ".join([*positional, *(by_name if len(by_name) > 1 else [])])
     exec(f"def __init__({parameters}):\n  " + "\n  ".join(body), names)  # noqa: S102  names of fields, as dataclasses do it
@@ -52,6 +58,10 @@ def quick_init(kind: type[T]) -> type[T]:
     setattr(kind, "__init__", quick)  # noqa: B010  a method of any class
     setattr(kind, "__init_subclass__", classmethod(_refuse))  # noqa: B010
     return kind
+
+
+def _is_bare(field: "Field[Any]") -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
 
 
 def _refuse(subclass: type) -> NoReturn:

@@ -26,10 +26,11 @@ MOST_HELD: Final = 1024 * 1024
 
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 """Headers that announce a body."""
+_INVALID: Final = "Invalid HTTP request received."
 
 
 class _Refused(Exception):
-    """The connection cannot go on. httptools passes it on as an error of the parser, and uvicorn then refuses the connection."""
+    """The connection cannot go on. httptools passes it on as an error of the parser, and the connection is then refused."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -63,9 +64,17 @@ class BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Parse what arrived, and close the connection if it goes on and on without getting anywhere."""
         self._unfinished += len(data)
-        super().data_received(data)
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserError:
+            self.logger.warning(_INVALID)
+            self.send_400_response(_INVALID)
+            return
+        except httptools.HttpParserUpgrade:
+            # No door has another protocol, so such a request is answered as any other. Nothing is logged: every stranger can ask.
+            pass
         if self._unfinished > MAX_UNFINISHED_BYTES and not self.transport.is_closing():
-            self.send_400_response("Invalid HTTP request received.")
+            self.send_400_response(_INVALID)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell the request that is being served, which uvicorn does not if others wait behind it; those are not served any more."""
@@ -169,19 +178,13 @@ class BoundedProtocol(HttpToolsProtocol):
         if taking is not None and not taking.response_complete:
             taking.end()
 
-    def _should_upgrade(self) -> bool:
-        """Never: no door has another protocol, whatever is installed. Such a request is answered as any other."""
-        return False
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """Log nothing: every stranger can ask."""
-
     def on_response_complete(self) -> None:
         """As uvicorn: serve what waits, or else rest."""
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
-        self.flow.resume_reading()
+        if self.flow.read_paused:
+            self.flow.resume_reading()
         if self.pipeline:
             cycle = self.pipeline.pop()
             self._held -= cycle.held

@@ -108,7 +108,8 @@ class Cycle:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             self._waits_for_continue = False
         if not (self._gone or self.response_complete):
-            self._flow.resume_reading()
+            if self._flow.read_paused:
+                self._flow.resume_reading()
             while not self._news:
                 self._waiter = asyncio.get_running_loop().create_future()
                 await self._waiter

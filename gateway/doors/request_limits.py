@@ -61,7 +61,7 @@ def head_error(scope: Scope) -> Malformed | None:
         return HeadersTooLarge()
     if scope["http_version"] not in _VERSIONS:
         return _malformed("Sentinel speaks HTTP/1.1.", "http_version")
-    if not _TARGET.fullmatch(raw) or not _TARGET.fullmatch(query) or b"%00" in raw or b"%00" in query:
+    if not _TARGET.fullmatch(raw) or b"%00" in raw or (query and (not _TARGET.fullmatch(query) or b"%00" in query)):
         return _malformed("The request target contains a control character or raw bytes outside ASCII.", "target")
     return _host_or_framing_error(scope, headers)
 

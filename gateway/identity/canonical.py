@@ -39,7 +39,7 @@ def canonical_path(raw: str, *, literal: bool, normalise: bool = True) -> str:
 
     `normalise=False` keeps dot segments and double slashes but still encodes (only the signing test suite needs it).
     """
-    if literal:
+    if literal or raw == "/":
         return raw or "/"
     if normalise and ("/." in raw or "//" in raw):
         raw = _without_dot_segments(raw)

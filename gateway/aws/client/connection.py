@@ -30,6 +30,7 @@ class Connection(asyncio.Protocol):
         self._writer: asyncio.Task[None] | None = None
         self._writable: asyncio.Future[None] | None = None
         self._stopped = False
+        self._reading = True
         self._lost = False
         self.idle_since = 0.0
 
@@ -103,7 +104,8 @@ class Connection(asyncio.Protocol):
             self._fail(ConnectionAbortedError())
             return
         self._reply = None
-        self._set_reading(True)
+        if not self._reading:
+            self._set_reading(True)
         if not self._lost:
             self._idle(self)
 
@@ -118,8 +120,9 @@ class Connection(asyncio.Protocol):
             self._writable.set_result(None)
 
     def _set_reading(self, wanted: bool) -> None:
-        if self._transport.is_closing() or self._transport.is_reading() is wanted:
+        if self._transport.is_closing() or self._reading is wanted:
             return
+        self._reading = wanted
         if wanted:
             self._transport.resume_reading()
         else:

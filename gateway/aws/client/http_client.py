@@ -5,7 +5,7 @@ import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from urllib.parse import urlsplit
 
 from gateway.aws.client.connection import Connection
@@ -186,9 +186,7 @@ class Client:
 
     def _new(self, origin: str) -> Connection:
         return Connection(
-            idle=lambda connection: self._keep(origin, connection),
-            lost=self._open.discard,
-            silence_seconds=self._reply_seconds,
+            idle=partial(self._keep, origin), lost=self._open.discard, silence_seconds=self._reply_seconds
         )
 
     def _keep(self, origin: str, connection: Connection) -> None:

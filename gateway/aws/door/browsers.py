@@ -28,7 +28,7 @@ _OPENED_APART: Final = frozenset({b"application/pdf"})
 
 def for_client(inbound: Inbound, send: Send) -> Send:
     """`send`, confined where a browser may have asked: one that opens an address or sends a form cannot add the header of a signature."""
-    return confined(send) if inbound.header("authorization") is None else send
+    return confined(send) if "authorization" not in inbound.by_name else send
 
 
 def confined(send: Send) -> Send:

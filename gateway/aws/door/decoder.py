@@ -124,15 +124,19 @@ class AwsDecoder:
         return _request(head, self._call(head, routed, parameters, caller), call_class, caller)
 
     def _call(self, head: RequestHead, routed: Routed, parameters: Mapping[str, Any], caller: Caller) -> Call:
+        service, operation, protocol = routed.service.name, routed.operation, routed.protocol._value_
+        account = account_of(caller, self._account, self._accounts)
+        if not parameters:
+            return _bare_call(service, operation, account, head.scope.region, protocol)
         return Call(
-            service=routed.service.name,
-            operation=routed.operation,
+            service=service,
+            operation=operation,
             parameters=parameters,
-            account=account_of(caller, self._account, self._accounts),
+            account=account,
             region=head.scope.region,
-            protocol=routed.protocol._value_,
+            protocol=protocol,
             # The service's model is loaded: the parameters were parsed by it.
-            tokens=self._models.idempotency_tokens(routed.service.name, routed.operation) if parameters else (),
+            tokens=self._models.idempotency_tokens(service, operation),
         )
 
     async def limit_of_large(self, inbound: Inbound) -> int:
@@ -234,6 +238,12 @@ class AwsDecoder:
         if region not in self._regions:
             # No wrong signature: SDKs answer that by another try with another clock.
             raise Malformed(region_refused(region, self._regions), aws_code="AccessDenied", code="region")
+
+
+@lru_cache(_REMEMBERED)
+def _bare_call(service: str, operation: str, account: str, region: str, protocol: str) -> Call:
+    """A call whose parameters are not looked at, as of most reads. All its parts are names that are known, so few are remembered."""
+    return Call(service=service, operation=operation, account=account, region=region, protocol=protocol)
 
 
 def _request(head: RequestHead, call: Call, call_class: CallClass, caller: Caller, sender: Sender = UNKNOWN) -> Request:

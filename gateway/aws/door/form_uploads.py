@@ -160,7 +160,8 @@ class FormUploads:
 
     def takes(self, inbound: Inbound) -> bool:
         """Whether the request is a form for a bucket."""
-        return is_form_upload(inbound.method, inbound.header("content-type") or "", inbound.path, inbound.bucket)
+        kind = inbound.by_name.get("content-type")
+        return kind is not None and is_form_upload(inbound.method, kind, inbound.path, inbound.bucket)
 
     async def admit(self, pipeline: Pipeline, inbound: Inbound, body: RequestBody) -> FormUpload:
         """The upload; its file is read. A refusal is recorded. Raises as `Pipeline.admit`. Close `file` when it is sent."""

@@ -82,7 +82,7 @@ class TokenService:
     @staticmethod
     def takes_unsigned(inbound: Inbound) -> bool:
         """Whether it may be a call whose proof is in its body, told by its head alone."""
-        if inbound.header("authorization") is not None:
+        if "authorization" in inbound.by_name:
             return False
         length = inbound.only_header("content-length")
         return (

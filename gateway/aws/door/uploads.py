@@ -115,7 +115,7 @@ class Uploads:
 
     def takes(self, inbound: Inbound) -> bool:
         """Whether the request is the upload of an object."""
-        return self._decoder.uploads_object(inbound)
+        return inbound.method == "PUT" and self._decoder.uploads_object(inbound)
 
     async def admit(self, pipeline: Pipeline, inbound: Inbound, body: RequestBody) -> Admitted:
         """The upload, authenticated and decoded from its head. A refusal is recorded. Raises as `Pipeline.admit`."""

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from gateway.core.errors import SentinelError
 from gateway.core.model.signature import Signature
+from gateway.core.quick_init import quick_init
 
 
 @dataclass(slots=True)
@@ -20,6 +21,7 @@ class ReadOnce:
     """64 hex digits; empty if the body was not hashed."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbound:
     """An HTTP request before parsing. Nothing in it can be trusted before authentication."""
@@ -56,13 +58,11 @@ class Inbound:
 
     def __post_init__(self) -> None:
         """Take apart once what each step of a request looks at."""
-        path, _, query = self.target.partition("?")
-        put = object.__setattr__
-        put(self, "path", path)
-        put(self, "query", query)
-        put(self, "by_name", by_name := dict(reversed(self.headers)))
-        put(self, "repeated", _NONE if len(by_name) == len(self.headers) else _repeated(self.headers))
-        put(self, "once", ReadOnce())
+        made: Any = self  # not frozen yet
+        made.path, _, made.query = self.target.partition("?")
+        made.by_name = by_name = dict(reversed(self.headers))
+        made.repeated = _NONE if len(by_name) == len(self.headers) else _repeated(self.headers)
+        made.once = ReadOnce()
 
     def header(self, name: str) -> str | None:
         """The value of the header `name` (lower case); None if absent, the first if it was sent more than once."""

@@ -35,10 +35,11 @@ class CallClass(StrEnum):
     """Reads, writes or deletes what a resource stores or passes on: items, messages, objects, records. By the setting `data_plane` it passes
     without a decision (`gateway.line.data_plane`), or it is treated as a mutation."""
 
-    @property
-    def changes_state(self) -> bool:
-        """Whether the call must pass the checks as a mutation, unless it is DATA that passes. Calls of the other classes are streamed to AWS."""
-        return self is not CallClass.READ and self is not CallClass.SECRET and self is not CallClass.CRYPTO
+    changes_state: bool
+    """Whether the call must pass the checks as a mutation, unless it is DATA that passes. Calls of the other classes are streamed to AWS."""
+
+    def __init__(self, value: str) -> None:
+        self.changes_state = value not in ("read", "secret", "crypto")
 
 
 class Door(StrEnum):

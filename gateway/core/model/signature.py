@@ -19,15 +19,14 @@ class PayloadKind(StrEnum):
     SIGNED_CHUNKS_TRAILER = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"
     UNSIGNED_CHUNKS_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 
-    @property
-    def binds(self) -> bool:
-        """Whether the signature covers the bytes of the body."""
-        return self is not PayloadKind.UNSIGNED and self is not PayloadKind.UNSIGNED_CHUNKS_TRAILER
+    binds: bool
+    """Whether the signature covers the bytes of the body."""
+    chunked: bool
+    """Whether the body is `aws-chunked`."""
 
-    @property
-    def chunked(self) -> bool:
-        """Whether the body is `aws-chunked`."""
-        return self._value_.startswith("STREAMING-")
+    def __init__(self, value: str) -> None:
+        self.binds = "UNSIGNED-PAYLOAD" not in value
+        self.chunked = value.startswith("STREAMING-")
 
 
 @quick_init
