@@ -47,8 +47,8 @@ def quick_init(kind: type[T]) -> type[T]:
             value = f"_make_{name}() if {name} is _not_given_ else {name}"
         (by_name if field.kw_only else positional).append(parameter)
         body.append(f"self.{name} = {value}")
-    if hasattr(kind, "__post_init__"):
-        names["_finish_"] = kind.__post_init__
+    if (finish := getattr(kind, "__post_init__", None)) is not None:
+        names["_finish_"] = finish
         body.append("_finish_(self)")
     body.append("self.__class__ = _own_")
     parameters = ", ".join([*positional, *(by_name if len(by_name) > 1 else [])])

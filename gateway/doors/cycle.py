@@ -22,6 +22,7 @@ log = logging.getLogger("uvicorn.error")
 _ONE_WRITE: Final = 64 * 1024
 """The longest body that is written together with its head: a longer one is not copied for that."""
 _WITHOUT_BODY: Final = frozenset({204, 304})
+_FRAMING: Final = frozenset({b"connection", b"content-length", b"transfer-encoding"})
 _START, _BODY = "http.response.start", "http.response.body"
 
 
@@ -180,15 +181,17 @@ class Cycle:
         if HEADER_VALUE_RE.search(b"".join([value for _, value in headers])):
             raise RuntimeError("The value of a header has a control character.")
         for given, value in headers:
-            name = _checked_name(given)
-            lines += (name, b": ", value, b"\r\n")
-            if name == b"content-length" and self._chunked is None:
+            begun, means = _begun_line(given)
+            lines += (begun, value, b"\r\n")
+            if not means:
+                continue
+            if means == b"content-length" and self._chunked is None:
                 self._to_come = int(value)
                 self._chunked = False
-            elif name == b"transfer-encoding" and value.lower() == b"chunked":
+            elif means == b"transfer-encoding" and value.lower() == b"chunked":
                 self._to_come = 0
                 self._chunked = True
-            elif name == b"connection" and b"close" in [token.lower().strip() for token in value.split(b",")]:
+            elif means == b"connection" and b"close" in [token.lower().strip() for token in value.split(b",")]:
                 self.keep_alive = False
                 closes = True
         if not self.keep_alive and not closes:
@@ -237,8 +240,9 @@ def _nothing() -> None:
 
 
 @lru_cache(maxsize=1024)
-def _checked_name(name: bytes) -> bytes:
-    """The name of a header in lower case. Raises `RuntimeError` if it is none."""
+def _begun_line(name: bytes) -> tuple[bytes, bytes]:
+    """The line of a header up to its value, and its name if it says where the response ends. Raises `RuntimeError` for a name that is none."""
     if HEADER_RE.search(name):
         raise RuntimeError("The name of a header has a character that it must not have.")
-    return name.lower()
+    name = name.lower()
+    return name + b": ", name if name in _FRAMING else b""

@@ -84,7 +84,7 @@ def _read(inbound: Inbound) -> Signature:
         raise _incomplete("The signature must be 64 lower-case hex digits.")
     if terminator != canonical.TERMINATOR or timestamp[:8] != date:
         raise _mismatch("The credential's scope must end in aws4_request and name the day of X-Amz-Date.")
-    sent = tuple([name for name, _ in inbound.headers])
+    sent = tuple(headers) if not inbound.repeated else tuple([name for name, _ in inbound.headers])
     names = _require_signed(signed, sent, expires is not None)
     hashed = headers.get("x-amz-content-sha256") if "x-amz-content-sha256" not in inbound.repeated else ""
     kind, stated = stated_payload(hashed, service, presigned=expires is not None)

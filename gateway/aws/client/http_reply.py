@@ -172,10 +172,10 @@ class HttpReply:
         if self._head_arrived:
             return
         self.headers.append((name, value))
-        size = len(name)
-        if size == len(_LENGTH) and name.lower() == _LENGTH:
+        name = name.lower()
+        if name == _LENGTH:
             self.length = int(value)
-        elif size == len(_ENCODING) and name.lower() == _ENCODING and value.lower() != b"chunked":
+        elif name == _ENCODING and value.lower() != b"chunked":
             raise ValueError("a transfer encoding that is not chunked")
 
     def on_headers_complete(self) -> None:

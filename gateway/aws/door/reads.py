@@ -133,6 +133,9 @@ class Reads:
             body = with_aws_queue_url(received, inbound.header("content-type") or "", call.region)
         rewrites = self._urls if self._urls is not None and self._urls.concerns(call, inbound) else None
         headers = forwarded_headers(inbound.headers)
+        if rewrites is not None and "accept-encoding" in inbound.by_name:
+            # A reply that is rewritten must come as it is, not compressed.
+            headers = [each for each in headers if each[0] != "accept-encoding"]
         opened = await _while_there(
             self._patience,
             receive,
@@ -140,8 +143,7 @@ class Reads:
                 call,
                 method=inbound.method,
                 target=without_signature(target) if signature.presigned else target,
-                # A reply that is rewritten must come as it is, not compressed.
-                headers=headers if rewrites is None else [each for each in headers if each[0] != "accept-encoding"],
+                headers=headers,
                 body=body,
                 payload=_payload(signature, body, inbound.once.body_sha256)
                 if body is received

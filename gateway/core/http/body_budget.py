@@ -62,5 +62,6 @@ class MeteredReceive:
 
     def release(self) -> None:
         """Give back what this request held."""
-        self._budget.give_back(self._held)
-        self._held = 0
+        if self._held:
+            self._budget.give_back(self._held)
+            self._held = 0

@@ -60,8 +60,9 @@ class Inbound:
         """Take apart once what each step of a request looks at."""
         made: Any = self  # not frozen yet
         made.path, _, made.query = self.target.partition("?")
-        made.by_name = by_name = dict(reversed(self.headers))
-        made.repeated = _NONE if len(by_name) == len(self.headers) else _repeated(self.headers)
+        made.by_name, made.repeated = dict(self.headers), _NONE
+        if len(made.by_name) < len(self.headers):
+            made.by_name, made.repeated = dict(reversed(self.headers)), _repeated(self.headers)
         made.once = ReadOnce()
 
     def header(self, name: str) -> str | None:
