@@ -4,7 +4,7 @@ The tests compare every signature with botocore's own signer.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 
 from gateway.aws.client.credentials import Credentials, CredentialsProvider
@@ -81,7 +81,7 @@ def signed_headers(
     `target` is the path and query exactly as sent; names in `headers` are lower-case. `payload` is the body's SHA-256 in hex or one of
     AWS's reserved words (`UNSIGNED-PAYLOAD` …), and must equal `x-amz-content-sha256` if `headers` contains it.
     """
-    timestamp = _timestamp(at.year, at.month, at.day, at.hour, at.minute, at.second)
+    timestamp = _timestamp(at.toordinal(), at.hour, at.minute, at.second)
     complete = [("host", endpoint.host), *headers, ("x-amz-date", timestamp)]
     if credentials.token:
         complete.append(("x-amz-security-token", credentials.token))
@@ -112,9 +112,9 @@ def signed_headers(
 
 
 @lru_cache(maxsize=4)
-def _timestamp(year: int, month: int, day: int, hour: int, minute: int, second: int) -> str:
+def _timestamp(day: int, hour: int, minute: int, second: int) -> str:
     """A time of UTC as it is signed. By its numbers: to look a datetime up takes three times as long."""
-    return f"{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z"
+    return f"{date.fromordinal(day):%Y%m%d}T{hour:02}{minute:02}{second:02}Z"
 
 
 @lru_cache(maxsize=1024)
