@@ -241,7 +241,7 @@ def _nothing() -> None:
 
 @lru_cache(maxsize=1024)
 def _begun_line(name: bytes) -> tuple[bytes, bytes]:
-    """The line of a header up to its value, and its name if it says where the response ends. Raises `RuntimeError` for a name that is none."""
+    """The line of a header up to its value, and its name if it says where the response ends. Raises `RuntimeError` unless it is the name of a header."""
     if HEADER_RE.search(name):
         raise RuntimeError("The name of a header has a character that it must not have.")
     name = name.lower()
