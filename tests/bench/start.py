@@ -1,6 +1,7 @@
-"""How long a start takes: commands, and `sentinel up` fresh and again: `python -m tests.bench.start [--cold]`. One JSON object a figure.
+"""How long a start takes: commands, and `sentinel up` fresh and again: `python -m tests.bench.start [--warm] [--cold]`. One JSON object a figure.
 
-With `--cold` it also clones this repository and runs `make up` there, with empty caches of uv and pip.
+With `--warm` it also clones this repository and runs `make up` there, with the caches of packages as they are, and says how long it was silent at most;
+with `--cold` the same with empty caches of uv and pip.
 """
 
 import argparse
@@ -27,15 +28,19 @@ _LONGEST = 600.0
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.start")
+    parser.add_argument("--warm", action="store_true", help="also `make up` in a new clone")
     parser.add_argument("--cold", action="store_true", help="also `make up` in a new clone with empty caches")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="sentinel-start-") as directory:
         _commands(Path(directory))
         up = [sys.executable, "-m", "gateway", "up", "--home", str(Path(directory) / "home"), *_ports()]
-        show("start.up.fresh", _seconds_until_ready(up, ROOT, {}), "s", n=1)
-        show("start.up.again", _seconds_until_ready(up, ROOT, {}), "s", n=1)
+        _show_up("start.up.fresh", up, ROOT, {})
+        _show_up("start.up.again", up, ROOT, {})
+        if arguments.warm:
+            _make_up("warm", Path(directory) / "warm", {})
         if arguments.cold:
-            _cold(Path(directory))
+            empty = {f"{tool}_CACHE_DIR": str(Path(directory) / tool) for tool in ("UV", "PIP")}
+            _make_up("cold", Path(directory) / "cold", empty)
 
 
 def _commands(directory: Path) -> None:
@@ -70,36 +75,40 @@ def _run(argv: Sequence[str], directory: Path, environment: Mapping[str, str]) -
     return _Run(time.perf_counter() - started, used.ru_utime + used.ru_stime)
 
 
-def _cold(directory: Path) -> None:
-    clone = directory / "clone"
+def _make_up(kind: str, clone: Path, caches: Mapping[str, str]) -> None:
+    """`make up` in a new clone, and once more there."""
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-    caches = {"UV_CACHE_DIR": str(directory / "uv"), "PIP_CACHE_DIR": str(directory / "pip")}
     up = ["make", "up", f"ARGS={' '.join(_ports())}"]
-    show("start.make_up.cold", _seconds_until_ready(up, clone, caches), "s", n=1)
-    show("start.make_up.again", _seconds_until_ready(up, clone, caches), "s", n=1)
+    _show_up(f"start.make_up.{kind}", up, clone, caches)
+    _show_up(f"start.make_up.{kind}.again", up, clone, caches)
 
 
 def _ports() -> list[str]:
     return ["--port", str(free_port()), "--aws-port", str(free_port())]
 
 
-def _seconds_until_ready(argv: Sequence[str], directory: Path, more: Mapping[str, str]) -> float:
-    """How long it takes until it says that it is ready; then it is ended."""
-    started = time.perf_counter()
+def _show_up(name: str, argv: Sequence[str], directory: Path, more: Mapping[str, str]) -> None:
+    """How long it takes until it says that it is ready, and how long it says nothing at most meanwhile; then it is ended."""
+    started = heard = time.perf_counter()
+    silent, said = 0.0, ""
     with tempfile.NamedTemporaryFile() as output:
         process = subprocess.Popen(
             argv, cwd=directory, env={**os.environ, **more}, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             start_new_session=True,
         )  # fmt: skip
         try:
-            while READY not in (said := Path(output.name).read_text()):
+            while READY not in said:
                 if process.poll() is not None or time.perf_counter() - started > _LONGEST:
                     sys.exit(f"{' '.join(argv)} was not ready:\n{said}")
                 time.sleep(0.02)
-            return time.perf_counter() - started
+                before, said, now = said, Path(output.name).read_text(), time.perf_counter()
+                silent = max(silent, now - heard)
+                heard = now if said != before else heard
         finally:
             os.killpg(process.pid, signal.SIGINT)
             process.wait()
+    show(name, heard - started, "s", n=1)
+    show(f"{name}.silent", silent, "s", n=1)
 
 
 if __name__ == "__main__":

@@ -35,11 +35,18 @@ def test_the_story_is_told_from_nothing_to_the_end(an_up: Make) -> None:
 
 def told(up: Up) -> list[dict[str, Any]]:
     """The whole pipeline; returns what the steps of the tour observed."""
-    assert "stack applied by Terraform, through the gateway" in up.output
+    each_wait_ended_with_a_line(up)
     steps = tour(up)
     assert sentinel("verify", "--config", str(up.home / "sentinel.toml")).stdout.startswith("The ledger is intact: ")
     commit_names_actor_and_motive(up, steps[0])
     return steps
+
+
+def each_wait_ended_with_a_line(up: Up) -> None:
+    """Each says nothing for a few seconds when it begins, so two in a row would be silent for twice as long."""
+    ended = [line.split()[1] for line in up.output.splitlines() if line.startswith("✓ ")]
+    assert ended == ["stack", "simulated", "gateway", "stack", "reconciler"]
+    assert "✓ stack applied by Terraform, through the gateway" in up.output
 
 
 @pytest.mark.long

@@ -278,6 +278,8 @@ async def _run(workspace: Workspace, options: UpOptions, children: Children) -> 
     with _saying("Preparing the stack"):
         await prepare_stack(workspace, example())
         settings, keys = await _write_settings(workspace, options)
+    # Each wait ends with a line, because the next one counts from its own start: so none is silent for twice as long.
+    console.print(f"[green]✓[/green] stack in {safe(str(workspace.stack))}")
     await _start_gateway(workspace, children)
     has_terraform = shutil.which(settings.reconcile.terraform) is not None
     applies = has_terraform and _is_to_apply(workspace, options)
