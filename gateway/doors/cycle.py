@@ -131,6 +131,9 @@ class Cycle:
             if kind != _START:
                 raise RuntimeError(f"{_START} was expected, not {kind}.")
             self.response_started = True
+            if self._waits_for_continue and self._more_body:
+                # The client may leave out the body that it was not asked for, or send it: nobody knows where its next request begins.
+                self.keep_alive = False
             self._waits_for_continue = False
             head = self._head_of(message["status"], message.get("headers", ()))
             if message.get(BODY_FOLLOWS):

@@ -32,6 +32,9 @@ class Application:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.scopes.append(scope)
+        if scope["path"] == "/unread":
+            await send_response(send, 200, [("content-length", "0")], b"")
+            return
         while (message := await receive())["type"] == "http.request" and message["more_body"]:
             pass
         if scope["path"] == "/large":
@@ -224,6 +227,25 @@ async def test_bytes_that_are_no_request_behind_one_only_end_the_connection() ->
     assert refused.written.startswith(b"HTTP/1.1 400")
     for each in (protocol, other):
         each.connection_lost(None)
+
+
+EXPECTS = b"POST /unread HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(GET)
+
+
+@pytest.mark.parametrize(("body", "answers"), [(b"", 1), (GET, 2)], ids=["left out", "sent"])
+async def test_a_body_that_nobody_asked_for_and_that_may_be_left_out_ends_the_connection(
+    body: bytes, answers: int
+) -> None:
+    """Else the next request on the connection, which may be that of another client of a proxy, would be taken for the body."""
+    application = Application(at_once=True)
+    protocol, transport = opened(application)
+    protocol.data_received(EXPECTS + body)
+    await until(lambda: transport.written)
+    if not transport.closed:
+        protocol.data_received(GET)
+        await until(lambda: not protocol.owes_an_answer)
+    assert (transport.closed, transport.written.count(b"HTTP/1.1 200")) == (answers == 1, answers)
+    assert (b"connection: close" in transport.written) is transport.closed
 
 
 UPGRADE = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: %s\r\n%s\r\n"
