@@ -81,7 +81,7 @@ def canonical(value: object) -> bytes:
 
     Raises TypeError or ValueError for a value that has no JSON form or cannot be encoded as UTF-8.
     """
-    if _is_plain((value,)):
+    if is_plain((value,)):
         try:
             return _sorted(value)
         except TypeError:
@@ -94,7 +94,7 @@ def strict_json(value: object) -> bytes:
 
     Raises TypeError or ValueError for anything else: NaN, bytes, times, a text that cannot be encoded as UTF-8; RecursionError for deep nesting.
     """
-    if _is_plain((value,)):
+    if is_plain((value,)):
         try:
             return _sorted(value)
         except TypeError:
@@ -127,7 +127,7 @@ def canonical_again(document: object) -> bytes:
     return _written.text if _written.document is document else canonical(document)
 
 
-def _is_plain(items: Collection[Any]) -> bool:
+def is_plain(items: Collection[Any]) -> bool:
     """Whether msgspec writes these as Python does, in a tenth of the time. It writes floats, times and decimals otherwise, and NaN as null."""
     if _ALIKE.issuperset(
         map(type, items)
@@ -135,7 +135,7 @@ def _is_plain(items: Collection[Any]) -> bool:
         return True
     for item in items:
         kind = type(item)
-        if kind not in _ALIKE and not (kind in _NESTED and _is_plain(item.values() if kind is dict else item)):
+        if kind not in _ALIKE and not (kind in _NESTED and is_plain(item.values() if kind is dict else item)):
             return False
     return True
 

@@ -14,6 +14,7 @@ from gateway.core.records.drift import DriftDecidedBody, DriftedBody, DriftLooke
 from gateway.core.records.keys import ChatLinkAskedBody, ChatLinkedBody, KeyIssuedBody, KeyRevokedBody
 from gateway.core.records.notices import NotifiedBody, ResendAskedBody
 from gateway.core.records.operators import BreakerBody, ResumedBody, StoppedBody
+from gateway.core.records.plain_parts import has_plain_parts
 from gateway.core.records.plans import PlanCheckedBody, PlanEndedBody
 from gateway.core.records.policies import PolicyStagedBody
 from gateway.core.records.record import Body, Record, Stage, UnreadableBody, unpacked
@@ -37,6 +38,7 @@ BODIES: Final[Mapping[Stage, type[Body]]] = {
 }  # fmt: skip
 """The type of the body of each stage."""
 
+_sorted: Final = msgspec.json.Encoder(order="sorted").encode
 _DECODERS: Final = {stage.value: msgspec.json.Decoder(body).decode for stage, body in BODIES.items()}
 
 
@@ -48,6 +50,11 @@ def encode(body: Body) -> str:
     if isinstance(body, UnreadableBody):
         message = f"A body that cannot be read is not written: {body.problem}"
         raise TypeError(message)
+    if has_plain_parts(body):
+        try:
+            return _sorted(body).decode()
+        except TypeError:
+            pass  # a key that is no text, or a part that only `to_json` knows
     return canonical_text(unpacked(body))
 
 
