@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, literal_column, or_, select, update
 
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.budget import Used, charged, fair_share_from_json, refuse_if_spent
@@ -48,6 +48,13 @@ class BudgetRow(NamedTuple):
 
 _CLOSED: Final = (0, BreakerState.CLOSED.value, "", "")
 """The breaker in the row of an actor of whom nothing was refused in a row."""
+IS_COUNTED: Final = or_(
+    BUDGETS.c.in_a_row != literal_column("0"),
+    BUDGETS.c.state != literal_column(f"'{BreakerState.CLOSED}'"),
+    BUDGETS.c.until != literal_column("''"),
+    BUDGETS.c.trial != literal_column("''"),
+)
+"""Whether a row is not `_CLOSED`, in SQL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +98,13 @@ def used_by_all(session: Session, at: datetime) -> dict[str, Used]:
     return found
 
 
-def account_decision(transaction: Transaction, write: WriteSet) -> Accounted:
-    """Charge a decision to its actor, and count a refusal; not that of a put-back, which is due to whose change it was.
+def account_decision(transaction: Transaction, write: WriteSet, before: Used) -> Accounted:
+    """Charge a decision to its actor, who has used so much, and count a refusal; not that of a put-back, which is due to whose change it was.
 
     Raises `errors.BudgetSpent`, `errors.BreakerOpen`; the caller must then roll back.
     """
     decision, actor, at = write.decision, write.mutation.caller.actor, write.facts.now
     share = fair_share_from_json(decision.obligations)
-    before = used_by(transaction, actor)
     sent = decision.carried_out
     if decision.mode is Mode.ENFORCE:
         if sent and share.breaker is not None:
@@ -175,6 +181,12 @@ def counts(decision: Decision) -> bool:
         for finding in decision.findings
         if finding.verdict is Verdict.DENY
     )
+
+
+def used_from_join(row: tuple[Any, ...]) -> Used:
+    """What a row says whose last columns are those of a `BudgetRow`: all null for an actor that has none."""
+    last = row[-len(BudgetRow._fields) :]
+    return Used() if last[0] is None else used_from_row(BudgetRow(*last))
 
 
 @lru_cache(maxsize=256)  # a decision reads a row again that its facts were read from

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import structs
 from sqlalchemy import bindparam, exists, func, insert, or_, select, update
@@ -11,13 +11,15 @@ from sqlalchemy import bindparam, exists, func, insert, or_, select, update
 from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, TooManyHeld
 from gateway.core.failpoints import Point, failpoint
 from gateway.core.model.approval import HoldState
+from gateway.core.model.budget import Used
+from gateway.core.model.caller import Caller
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.json import canonical_text
 from gateway.core.model.path import WHOLE, Overlaps
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.core.records.decided import SUMMARY
 from gateway.core.records.record import unpacked
-from gateway.ledger.decide.budgets import account_decision
+from gateway.ledger.decide.budgets import BudgetRow, account_decision, used_from_join
 from gateway.ledger.decide.claims import ClaimEvent, end_expired, open_claims, require
 from gateway.ledger.decide.plan_sessions import open_session, use_changes
 from gateway.ledger.decide.revocation import refuse_revoked
@@ -26,13 +28,13 @@ from gateway.ledger.decide.signatures import spend_signature
 from gateway.ledger.decide.stops import refuse_stopped
 from gateway.ledger.decide.time_boxes import begin_put_back, begin_time_box
 from gateway.ledger.decide.write_set import WriteSet
-from gateway.ledger.store.rows import ClaimRow
+from gateway.ledger.store.rows import ChainEndRow, ClaimRow
 from gateway.ledger.store.serialize import binding_text, claim_to_row, motivation_of
-from gateway.ledger.store.statements import Among, Query, SqlValue, Statement, integrity_errors
+from gateway.ledger.store.statements import Among, Query, SqlValue, Statement, columns, integrity_errors
 from gateway.ledger.store.states import ApprovalState, AttemptState
-from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, KEYS, STOPS, UNUSED
+from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, BUDGETS, CLAIMS, HOLDS, KEYS, STOPS, UNUSED
 from gateway.ledger.store.timestamps import to_text
-from gateway.ledger.store.transaction import Transaction
+from gateway.ledger.store.transaction import END, IS_END, Transaction
 
 # In this order, SQLite takes the index of open claims; in none, that of all claims, which has every earlier change of a resource.
 _STANDING: Final = Query.of(
@@ -60,15 +62,39 @@ _USE_APPROVAL: Final = Statement(
     )
     .values(state=ApprovalState.USED.value, used_by=bindparam("by"))
 )
-_STOPPED_OR_REVOKED: Final = Statement(
+
+
+class BeforeRow(NamedTuple):
+    """What every decision asks of the ledger first, by one statement: to run one takes longer than to read these rows."""
+
+    seq: int
+    """Of the chain's last record."""
+    hash: str
+    looks: int
+    """Whether any stop stands, or the caller's key was revoked. Most often neither, so there is nothing more to look at."""
+    actor: str | None
+    """None, as what follows, if the actor has used nothing."""
+    levels: str
+    in_a_row: int
+    state: str
+    until: str
+    trial: str
+
+
+_BEFORE: Final = Query(
     select(
+        END.c.seq,
+        END.c.hash,
         or_(
             exists().where(STOPS.c.ended_at.is_(None)),
             exists().where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_not(None)),
-        )
+        ).label("looks"),
+        *columns(BUDGETS, BudgetRow),
     )
+    .select_from(END.outerjoin(BUDGETS, BUDGETS.c.actor == bindparam("who")))
+    .where(IS_END),
+    BeforeRow,
 )
-"""Whether any stop stands, or the key was revoked: most often neither, so one question finds out that there is nothing to look at."""
 _INSERT_CLAIM: Final = Statement(insert(CLAIMS))
 _INSERT_ATTEMPT: Final = Statement(insert(ATTEMPTS))
 _INSERT_HOLD: Final = Statement(insert(HOLDS))
@@ -87,26 +113,36 @@ def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`, `errors.Stopped`,
     `errors.NotAllowed` for a key that was revoked meanwhile, `errors.BudgetSpent`, `errors.BreakerOpen`, `errors.TooManyHeld`; the caller must then roll back.
     """
-    accounted = account_decision(transaction, write)
+    used, looks = _before(transaction, write.mutation.caller)
+    accounted = account_decision(transaction, write, used)
     if accounted.counts:
         body = structs.replace(
             write.body, refused_in_a_row=accounted.refused_in_a_row, refusals_until=accounted.refusals_until
         )
         write = replace(write, body=body)
-    claims = _store(transaction, write)
+    claims = _store(transaction, write, looks=looks)
     if accounted.transition is not None:
         transaction.append(accounted.transition)
     failpoint(Point.INTENT_WRITTEN)
     return claims
 
 
-def _store(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
+def _before(transaction: Transaction, caller: Caller) -> tuple[Used, bool]:
+    """What the actor has used, and whether a stop may be about it or its key may be revoked."""
+    row = transaction.row(_BEFORE, {"who": caller.actor, "key": caller.key_id})
+    if row is None:  # there is no record yet
+        return Used(), True
+    transaction.found_end(ChainEndRow(row.seq, row.hash))
+    return used_from_join(row), bool(row.looks)
+
+
+def _store(transaction: Transaction, write: WriteSet, *, looks: bool) -> tuple[Claim, ...]:
+    """Store it; with `looks` a stop may be about it, or its key may be revoked."""
     if not write.decision.carried_out:
         _append(transaction, write)
         if write.decision.verdict is Verdict.HOLD and not write.decision.attached:
             _open_hold(transaction, write)
         return ()
-    looks = transaction.scalar(_STOPPED_OR_REVOKED, {"key": write.mutation.caller.key_id})
     if looks:
         refuse_stopped(transaction, write.reach)
     use_changes(transaction, write)

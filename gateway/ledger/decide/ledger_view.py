@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import CTE, ColumnElement, Select, and_, bindparam, func, literal_column, or_, select
+from sqlalchemy import CTE, ColumnElement, Select, and_, bindparam, exists, func, literal_column, or_, select
 
 from gateway.core.model.approval import Answered, Binding, HoldState, Rejection, binding_from_json
 from gateway.core.model.claim import Claim, ClaimEnd
@@ -21,7 +21,7 @@ from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Stage
 from gateway.ledger.ask.change_history import commits_of
-from gateway.ledger.decide.budgets import used_by
+from gateway.ledger.decide.budgets import BudgetRow, used_from_join
 from gateway.ledger.decide.claims import open_claims
 from gateway.ledger.decide.handovers import Handovers
 from gateway.ledger.decide.stops import standing_stops
@@ -33,11 +33,13 @@ from gateway.ledger.store.tables import (
     APPROVALS,
     ATTEMPTS,
     BODY,
+    BUDGETS,
     CLAIMS,
     HOLDS,
     IN_DOUBT,
     IN_FLIGHT,
     RECORDS,
+    STOPS,
     UNUSED,
     VALUES,
 )
@@ -63,13 +65,38 @@ _DECIDED: Final = select(BODY).select_from(ATTEMPTS.join(RECORDS, RECORDS.c.seq 
 # Two queries, because an index of the open attempts serves one state each. Few are open at a time.
 _IN_FLIGHT_BODIES: Final = Statement(_DECIDED.where(ATTEMPTS.c.state == IN_FLIGHT))
 _IN_DOUBT_BODIES: Final = Statement(_DECIDED.where(ATTEMPTS.c.state == IN_DOUBT))
-_APPROVAL: Final = Query.of(
-    APPROVALS,
-    ApprovalRow,
+_IS_APPROVED: Final = and_(
     APPROVALS.c.actor == bindparam("who"),
     APPROVALS.c.call_digest == bindparam("digest"),
     APPROVALS.c.state == UNUSED,
     APPROVALS.c.until > bindparam("now"),
+)
+_APPROVAL: Final = Query.of(APPROVALS, ApprovalRow, _IS_APPROVED)
+
+
+class BesideRow(NamedTuple):
+    """What stands beside the claims, asked by one statement: to run one takes longer than to find out that there is nothing."""
+
+    stopped: int
+    """Whether any stop stands."""
+    approved: int
+    """Whether the call has an unused approval."""
+    actor: str | None
+    """None, as what follows, if the actor has used nothing."""
+    levels: str
+    in_a_row: int
+    state: str
+    until: str
+    trial: str
+
+
+_BESIDE: Final = Query(
+    select(
+        exists().where(STOPS.c.ended_at.is_(None)).label("stopped"),
+        exists().where(_IS_APPROVED).label("approved"),
+        *columns(BUDGETS, BudgetRow),
+    ).select_from(select(literal_column("1")).subquery().outerjoin(BUDGETS, BUDGETS.c.actor == bindparam("who"))),
+    BesideRow,
 )
 
 
@@ -171,7 +198,9 @@ def view_of(
                 flips[f"{address}.{attribute}"] = count
                 if handovers.had(actor, address, attribute):
                     held.add(f"{address}.{attribute}")
-    approval = session.row(_APPROVAL, {"who": actor, "digest": call_digest, "now": moment})
+    asked_about = {"who": actor, "digest": call_digest, "now": moment}
+    beside = session.rows(_BESIDE, asked_about)[0]
+    approval = session.row(_APPROVAL, asked_about) if beside.approved else None
     claims_held = open_claims(session, actor, now)
     return LedgerView(
         claims=_with_commits(session, claims, actor),
@@ -180,8 +209,8 @@ def view_of(
         flips=flips,
         held_before=frozenset(held),
         open_claims=sum(claims_held.values()),
-        used=replace(used_by(session, actor), claims=claims_held),
-        stops=standing_stops(session),
+        used=replace(used_from_join(beside), claims=claims_held),
+        stops=standing_stops(session) if beside.stopped else (),
     )
 
 

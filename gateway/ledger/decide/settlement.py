@@ -3,10 +3,10 @@
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import structs
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, exists, insert, select, update
 
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.failpoints import Point, failpoint
@@ -22,15 +22,15 @@ from gateway.core.records.decided import DecidedBody, asked_effects
 from gateway.core.records.record import Record
 from gateway.core.records.settled import RecordedResolution, SettledBody
 from gateway.effects.sensitive_members import reply_may_hold_secret
-from gateway.ledger.decide.budgets import account_outcome
+from gateway.ledger.decide.budgets import IS_COUNTED, Accounted, account_outcome
 from gateway.ledger.decide.claims import ClaimEvent, end_claims, open_claims_of, require, settle_claims
-from gateway.ledger.store.rows import AttemptRow, ClaimRow
+from gateway.ledger.store.rows import AttemptRow, ChainEndRow, ClaimRow
 from gateway.ledger.store.serialize import ids, reply_digest
-from gateway.ledger.store.statements import Query, SqlValue, Statement
+from gateway.ledger.store.statements import Query, SqlValue, Statement, columns
 from gateway.ledger.store.states import AttemptState
-from gateway.ledger.store.tables import ATTEMPTS, BODY, CLAIMS, RECORDS, TIME_BOXES, VALUES
+from gateway.ledger.store.tables import ATTEMPTS, BODY, BUDGETS, CLAIMS, RECORDS, TIME_BOXES, VALUES
 from gateway.ledger.store.timestamps import from_text, to_text
-from gateway.ledger.store.transaction import Transaction
+from gateway.ledger.store.transaction import END, IS_END, Transaction
 
 _SUPERSEDED: Final = Query.of(
     CLAIMS, ClaimRow, CLAIMS.c.ended_by == bindparam("mutation"), CLAIMS.c.end == ClaimEnd.SUPERSEDED.value
@@ -157,6 +157,36 @@ _CLOSING: Final = (
 )
 _FINAL: Final = (AttemptState.APPLIED, AttemptState.FAILED)
 _ATTEMPT: Final = Query.of(ATTEMPTS, AttemptRow, ATTEMPTS.c.mutation_id == bindparam("mutation"))
+
+
+class SettlingRow(NamedTuple):
+    """What every outcome asks of the ledger first, by one statement: to run one takes longer than to read these rows."""
+
+    mutation_id: str
+    seq: int
+    actor: str
+    stack: str
+    idempotency_key: str | None
+    state: str
+    owner: str
+    counted: int
+    """Whether a row of refusals of the actor is counted, which the outcome may end."""
+    last: int
+    """The number of the chain's last record."""
+    hash: str
+
+
+_SETTLING: Final = Query(
+    select(
+        *columns(ATTEMPTS, AttemptRow),
+        exists().where(BUDGETS.c.actor == ATTEMPTS.c.actor, IS_COUNTED).label("counted"),
+        END.c.seq.label("last"),
+        END.c.hash,
+    )
+    .select_from(ATTEMPTS.join(END, IS_END))
+    .where(ATTEMPTS.c.mutation_id == bindparam("mutation")),
+    SettlingRow,
+)
 _CLOSED: Final = (
     update(ATTEMPTS)
     .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
@@ -258,16 +288,18 @@ def attempt_of_mutation(transaction: Transaction, mutation_id: str) -> AttemptRo
 
 def settle(transaction: Transaction, given: Settlement) -> None:
     """Store an outcome. Raises `errors.NotFound` for a mutation that was not carried out, `errors.NotAllowed` if it was applied or failed already."""
-    attempt = attempt_of_mutation(transaction, given.mutation_id)
-    if attempt is None:
+    found = transaction.row(_SETTLING, {"mutation": given.mutation_id})
+    if found is None:
         raise NotFound(f"Mutation {given.mutation_id} was never carried out, so it has no outcome to record.")
+    transaction.found_end(ChainEndRow(found.last, found.hash))
+    attempt = AttemptRow._make(found[: len(AttemptRow._fields)])
     if attempt.state in (AttemptState.APPLIED, AttemptState.FAILED):
         raise NotAllowed(
             f"The outcome of mutation {given.mutation_id} is recorded already ({attempt.state}) and stays."
         )
     match given.outcome:
         case Applied():
-            _applied(transaction, given, given.outcome, attempt)
+            _applied(transaction, given, given.outcome, attempt, counted=bool(found.counted))
             follow_outcome(transaction, given.mutation_id, AttemptState.APPLIED, given.puts_back)
         case Failed():
             _failed(transaction, given, given.outcome, attempt)
@@ -302,7 +334,9 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
     _close(transaction, attempt, AttemptState.FAILED, reason=given.reason[:MAX_MESSAGE])
 
 
-def _applied(transaction: Transaction, given: Settlement, outcome: Applied, attempt: AttemptRow) -> None:
+def _applied(
+    transaction: Transaction, given: Settlement, outcome: Applied, attempt: AttemptRow, *, counted: bool
+) -> None:
     effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
     claims = _settle_applied_claims(transaction, attempt, effects, given.at)
     keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
@@ -314,7 +348,7 @@ def _applied(transaction: Transaction, given: Settlement, outcome: Applied, atte
         reply=reply_digest(reply.status, canonical_text(reply.headers), reply.body) if reply else "",
         made=outcome.made,
     )
-    seq = append_settled(transaction, given.at, attempt, claims.added_to(body))
+    seq = append_settled(transaction, given.at, attempt, claims.added_to(body), counted=counted)
     _close(transaction, attempt, AttemptState.APPLIED, request_id=outcome.request_id, reply=reply)
     _store_values(transaction, effects, attempt.mutation_id, given.at, seq)
 
@@ -361,9 +395,14 @@ def doubt(transaction: Transaction, at: datetime, reason: str, attempt: AttemptR
     _close(transaction, attempt, AttemptState.IN_DOUBT, reason=reason[:MAX_MESSAGE])
 
 
-def append_settled(transaction: Transaction, at: datetime, attempt: AttemptRow, body: SettledBody) -> int:
-    """Append a SETTLED record of an attempt, and count it for its actor's circuit breaker; the number of the record."""
-    accounted = account_outcome(transaction, attempt, body, at)
+def append_settled(
+    transaction: Transaction, at: datetime, attempt: AttemptRow, body: SettledBody, *, counted: bool = True
+) -> int:
+    """Append a SETTLED record of an attempt, and count it for its actor's circuit breaker; the number of the record.
+
+    A success of an actor of whom nothing is `counted` needs no look at the breaker.
+    """
+    accounted = account_outcome(transaction, attempt, body, at) if counted else Accounted()
     if accounted.counts:
         body = structs.replace(
             body, refused_in_a_row=accounted.refused_in_a_row, refusals_until=accounted.refusals_until

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import Final
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, func, insert, select
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable
 from gateway.core.model.motive import Motive
@@ -24,6 +24,9 @@ from gateway.ledger.store.tables import RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import to_text
 
 LAST_RECORD: Final = Query.of(RECORDS, LastRecordRow, order_by=(RECORDS.c.seq.desc(),), limit=1)
+END: Final = RECORDS.alias("chain_end")
+IS_END: Final = END.c.seq == select(func.max(RECORDS.c.seq)).scalar_subquery()
+"""Whether a row of `END` is the chain's last record, for a statement that reads it on its way; see `Transaction.found_end`."""
 _CHAIN_END: Final = Query.of(RECORDS, ChainEndRow, order_by=(RECORDS.c.seq.desc(),), limit=1)
 _INSERT: Final = Statement(insert(RECORDS))
 _INSERT_RESOURCE: Final = Statement(insert(RESOURCES))
@@ -113,19 +116,27 @@ class Transaction(Session):
         """What is stored of an attempt's reply in the columns of its headers, which are JSON text, and of its body."""
         return (headers, body) if self._shortener is None else self._shortener.short_reply(headers, body)
 
+    def found_end(self, end: ChainEndRow) -> None:
+        """Take note of the chain's last record, which another statement read on its way.
+
+        Raises `errors.LedgerUnavailable` if records that this process wrote are not there any more.
+        """
+        if self.end is not None:
+            return
+        if end.seq < self._seen.seq or (end.seq == self._seen.seq and end != self._seen):
+            message = (
+                f"The ledger was changed past Sentinel: record {self._seen.seq}, which was written here, is not its end any more. "
+                "Nothing was stored. Run `sentinel verify`."
+            )
+            raise LedgerUnavailable(message)
+        if self._seen == START != end:
+            self._require_same_key()
+        self.end = end
+
     def _end(self) -> ChainEndRow:
         if self.end is None:
-            end = self.row(_CHAIN_END, {}) or START
-            if end.seq < self._seen.seq or (end.seq == self._seen.seq and end != self._seen):
-                message = (
-                    f"The ledger was changed past Sentinel: record {self._seen.seq}, which was written here, is not its end any more. "
-                    "Nothing was stored. Run `sentinel verify`."
-                )
-                raise LedgerUnavailable(message)
-            if self._seen == START != end:
-                self._require_same_key()
-            self.end = end
-        return self.end
+            self.found_end(self.row(_CHAIN_END, {}) or START)
+        return self.end or START
 
     def _require_same_key(self) -> None:
         """The ledger was empty when this process opened it: who wrote its first records meanwhile must have had the same master key."""
