@@ -18,7 +18,7 @@ from gateway.core.model.inbound import Inbound, Refusal, Upload
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Motive
 from gateway.core.model.mutation import Call, CallClass, Door, Mutation, PutBack
-from gateway.core.model.outcome import Outcome, Resolution, Sent
+from gateway.core.model.outcome import Attempt, Resolution, Sent
 from gateway.core.model.plan_session import PlanSession, SessionChange, UsedChange
 from gateway.core.model.signal import Signal, SignalEvent, SignalState
 from gateway.core.model.stop import Stop, StopScope
@@ -212,16 +212,8 @@ class LedgerView:
     """The standing stops, whatever they are about."""
     used: Used = field(default_factory=Used)
     """What the actor has used of its share."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """An earlier attempt with the same idempotency key that was not refused."""
-
-    mutation_id: str
-    call_digest: str
-    outcome: Outcome | None
-    """None while it is in flight."""
+    attempt: Attempt | None = None
+    """The actor's earlier attempt with the same idempotency key."""
 
 
 class Ledger(Protocol):
@@ -236,9 +228,10 @@ class Ledger(Protocol):
         now: datetime,
         flip_window: timedelta,
         changing: Collection[tuple[str, str]] = (),
+        idempotency_key: str = "",
     ) -> LedgerView:
-        """What is known about these addresses, and the actor's unused approval for this call. Flips are counted over the
-        `flip_window` before `now`, of the (address, attribute) that are `changing`. Raises `errors.LedgerUnavailable`.
+        """What is known about these addresses, the actor's unused approval for this call, and its earlier attempt with this key. Flips are counted
+        over the `flip_window` before `now`, of the (address, attribute) that are `changing`. Raises `errors.LedgerUnavailable`.
         """
         ...
 

@@ -41,7 +41,7 @@ from gateway.core.model.inbound import Inbound, Refusal, Upload, is_bound
 from gateway.core.model.json import Json
 from gateway.core.model.motive import ceiling_text
 from gateway.core.model.mutation import Call, CallClass, EffectAction, Mutation
-from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Sent
+from gateway.core.model.outcome import Applied, Attempt, Failed, InDoubt, Outcome, Refused, Sent
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.core.off_loop import apart, mutation_size, off_loop, size_of, work_for, work_for_stranger
@@ -282,14 +282,16 @@ class Pipeline:
                 await self._record_refusal(caller, request.call, error)
                 raise
         mutation = await self._mutation(caller, request)
-        if (earlier := await self._earlier_result(mutation)) is not None:
-            return earlier
-        if request.dry_run:
-            mutation, _, decision = await self._only_decided(mutation)
-            return MutationResult(mutation=mutation, decision=decision, outcome=None)
-        # The rest runs to its end even if the caller disconnects; otherwise it could stop between sending and recording. The event loop
-        # keeps only weak references to tasks, so keep a strong one.
-        return await asyncio.shield(self._keep(self._carry_out(mutation)))
+        try:
+            if request.dry_run:
+                mutation, _, decision = await self._only_decided(mutation)
+                return MutationResult(mutation=mutation, decision=decision, outcome=None)
+            # This runs to its end even if the caller disconnects; otherwise it could stop between sending and recording. The event loop
+            # keeps only weak references to tasks, so keep a strong one.
+            return await asyncio.shield(self._keep(self._carry_out(mutation)))
+        except _Repeated as repeated:
+            attempt = repeated.attempt
+        return _result_of(mutation, attempt)
 
     async def only_decided(self, caller: Caller, request: Request) -> tuple[Mutation, Facts, Decision]:
         """What would be decided about a request of this caller now, and on which facts. Nothing is recorded or sent.
@@ -346,8 +348,7 @@ class Pipeline:
             except (ClaimTaken, SignatureSpent, Stopped) as conflict:
                 # Another mutation took a claim, or a person stopped this, after we read the facts. It may be this same attempt, sent twice
                 # at once; if not, decide once more. A second conflict goes to the caller, who may retry. A spent signature stays spent.
-                if (earlier := await self._earlier_result(mutation)) is not None:
-                    return earlier
+                await self._refuse_repeated(mutation)
                 if isinstance(conflict, SignatureSpent):
                     raise
                 mutation, decision, prepared = await self._decided_again(mutation)
@@ -479,7 +480,7 @@ class Pipeline:
     async def _decide(self, mutation: Mutation, admission: Admission | None = None) -> tuple[Mutation, Facts, Decision]:
         """Gather the facts and run the checks. Returns the mutation with its final effects. If the facts cannot be gathered, it is denied.
 
-        Raises `errors.TryLater` if the caller is not admitted now.
+        Raises `_Repeated` for an earlier attempt, `errors.TryLater` if the caller is not admitted now.
         """
         try:
             mutation, facts = await self._surveyed(mutation)
@@ -487,6 +488,7 @@ class Pipeline:
             raise
         except Exception:
             log.exception("survey_broke", mutation=mutation.id)
+            await self._refuse_repeated(mutation)
             denial = Finding(
                 check="survey",
                 verdict=Verdict.DENY,
@@ -495,6 +497,8 @@ class Pipeline:
                 absolute=True,
             )
             return mutation, nothing_known(self._clock.now()), Decision(findings=(denial,))
+        if facts.attempt is not None:
+            raise _Repeated(facts.attempt)
         if admission is not None:
             await admission.admit(mutation, facts)
         judge = self._checks if self._planned is None or not mutation.caller.plan else self._planned
@@ -549,25 +553,12 @@ class Pipeline:
         # In a thread: the search for the call tries many calls. Not in a thread of the pool of large work, which may be waiting for this.
         return await asyncio.to_thread(time_box_of, self._resolver, mutation, facts, standing)
 
-    async def _earlier_result(self, mutation: Mutation) -> MutationResult | None:
-        """The result of an earlier attempt with the same idempotency key, None if there was none.
-
-        Raises `errors.AttemptMismatch` if that attempt was another call, `errors.AttemptInFlight` if it has no outcome yet.
-        """
-        if not mutation.idempotency_key:
-            return None
-        attempt = await self._ledger.attempt(mutation.caller.actor, mutation.idempotency_key)
-        if attempt is None:
-            return None
-        if attempt.call_digest != mutation.call.digest:
-            message = f"This idempotency key belongs to another call (mutation {attempt.mutation_id}). Nothing was sent; use a new key."
-            raise AttemptMismatch(message)
-        if attempt.outcome is None:
-            message = f"The same attempt (mutation {attempt.mutation_id}) is being carried out right now. Nothing was sent again; ask for its outcome."
-            raise AttemptInFlight(message)
-        return MutationResult(
-            mutation=replace(mutation, id=attempt.mutation_id), decision=None, outcome=attempt.outcome
-        )
+    async def _refuse_repeated(self, mutation: Mutation) -> None:
+        """Raise `_Repeated` if there was an earlier attempt with the same idempotency key. Facts say it too; this is for when there are none."""
+        key = mutation.idempotency_key
+        attempt = await self._ledger.attempt(mutation.caller.actor, key) if key else None
+        if attempt is not None:
+            raise _Repeated(attempt)
 
     async def _record_refusal(self, caller: Caller, call: Call, error: SentinelError) -> None:
         """Record that a known caller's call was refused without a decision."""
@@ -580,6 +571,28 @@ class Pipeline:
             actor=caller.actor,
         )
         await self._ledger.record_refusal(refusal)
+
+
+class _Repeated(Exception):
+    """This attempt was made before."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        super().__init__(attempt.mutation_id)
+        self.attempt = attempt
+
+
+def _result_of(mutation: Mutation, attempt: Attempt) -> MutationResult:
+    """The result of an earlier attempt of the mutation.
+
+    Raises `errors.AttemptMismatch` if that attempt was another call, `errors.AttemptInFlight` if it has no outcome yet.
+    """
+    if attempt.call_digest != mutation.call.digest:
+        message = f"This idempotency key belongs to another call (mutation {attempt.mutation_id}). Nothing was sent; use a new key."
+        raise AttemptMismatch(message)
+    if attempt.outcome is None:
+        message = f"The same attempt (mutation {attempt.mutation_id}) is being carried out right now. Nothing was sent again; ask for its outcome."
+        raise AttemptInFlight(message)
+    return MutationResult(mutation=replace(mutation, id=attempt.mutation_id), decision=None, outcome=attempt.outcome)
 
 
 _NOT_CONFIRMED: Final = Failed(

@@ -100,6 +100,7 @@ class Survey:
             now=now,
             flip_window=self._policy.flip_window,
             changing={(effect.address, effect.attribute) for effect in mutation.effects},
+            idempotency_key=mutation.idempotency_key,
         )
         claims = _standing(_renamed(view.claims, others), mutation.effects, coupled.dependencies)
         subjects = with_disputes(_subjects(mutation, stacks, dependants, view), claims)
@@ -129,6 +130,7 @@ class Survey:
             declared=loaded.declared,
             stacks=tuple(sorted({stack.name for stack in declaring})),
             cost=self._prices().difference(mutation, subjects, _regions(stacks)),
+            attempt=view.attempt,
         )
 
     async def _group_rules(self, groups: Mapping[str, str], loaded: Stacks) -> GroupRules:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from gateway.core.model.approval import Answered
@@ -12,9 +12,9 @@ from gateway.core.model.facts import Facts
 from gateway.core.model.inbound import Inbound, Refusal, Upload
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Call, CallClass, Mutation
-from gateway.core.model.outcome import Applied, Reply, Sent
+from gateway.core.model.outcome import Applied, Attempt, Reply, Sent
 from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
-from gateway.core.ports import Attempt, LedgerView, Prepared, Request, SentFor
+from gateway.core.ports import LedgerView, Prepared, Request, SentFor
 from gateway.effects.resolver import EffectResolver
 from gateway.line.checks.chain import CheckChain, Opinion
 from gateway.line.pipeline import Pipeline
@@ -64,12 +64,13 @@ class LedgerDouble:
         now: datetime,
         flip_window: timedelta,
         changing: Collection[tuple[str, str]] = (),
+        idempotency_key: str = "",
     ) -> LedgerView:
-        """The value of `known`."""
+        """The value of `known`, with the next of `attempts`."""
         self.events.append("view")
         self.flip_window = flip_window
         _fail(self.view_fails)
-        return self.known
+        return replace(self.known, attempt=self._next_attempt()) if idempotency_key else self.known
 
     async def applied_with(self, attribute: str, values: Sequence[str]) -> Mapping[str, Mapping[str, Json]]:
         """Those of `applied` that have the attribute with one of the values."""
@@ -77,6 +78,9 @@ class LedgerDouble:
 
     async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:
         """The next of `attempts`."""
+        return self._next_attempt()
+
+    def _next_attempt(self) -> Attempt | None:
         found = self.attempts.pop(0) if self.attempts else None
         if isinstance(found, Exception):
             raise found

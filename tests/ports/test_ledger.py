@@ -270,6 +270,10 @@ async def test_a_repeated_idempotency_key_gets_the_first_reply(ledger: SqlLedger
     assert attempt is not None
     assert attempt.outcome == APPLIED
     assert await ledger.attempt("rival", "k") is None
+    asked: dict[str, Any] = {"addresses": [GROUP], "call_digest": "", "now": NOW, "flip_window": DAY}
+    assert (await ledger.view(actor="agent", idempotency_key="k", **asked)).attempt == attempt
+    for actor, key in (("agent", ""), ("agent", "k2"), ("rival", "k")):
+        assert (await ledger.view(actor=actor, idempotency_key=key, **asked)).attempt is None
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from gateway.core.model.contract import Contract
 from gateway.core.model.cost import CostDifference
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction, Mutation
+from gateway.core.model.outcome import Attempt
 from gateway.core.model.signal import MotiveProof
 from gateway.core.model.stop import Reach, Stop
 from gateway.core.model.time_box import TimeBox
@@ -142,6 +143,8 @@ class Facts:
     """What the actor has used of its share."""
     cost: CostDifference = field(default_factory=CostDifference)
     """What the mutation adds to the monthly bill, as far as the price table says."""
+    attempt: Attempt | None = None
+    """The caller's earlier attempt with the same idempotency key, whose result is the answer: nothing is decided then."""
 
 
 def reach(mutation: Mutation, facts: Facts) -> Reach:

@@ -63,6 +63,16 @@ Outcome: TypeAlias = Applied | Refused | Failed | InDoubt
 """Possible outcomes of a mutation."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """An earlier attempt with the same idempotency key that was not refused."""
+
+    mutation_id: str
+    call_digest: str
+    outcome: Outcome | None
+    """None while it is in flight."""
+
+
 class SettledBy(StrEnum):
     """What showed whether AWS carried out a mutation that was in doubt."""
 

@@ -14,8 +14,8 @@ from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.facts import Approval
 from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import EffectAction
-from gateway.core.model.outcome import Applied, InDoubt, Outcome, Reply
-from gateway.core.ports import Attempt, LedgerView
+from gateway.core.model.outcome import Applied, Attempt, InDoubt, Outcome, Reply
+from gateway.core.ports import LedgerView
 from gateway.core.records.approvals import RejectedBody
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
@@ -71,6 +71,7 @@ _IS_APPROVED: Final = and_(
     APPROVALS.c.state == UNUSED,
     APPROVALS.c.until > bindparam("now"),
 )
+_IS_ATTEMPT: Final = and_(ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key"))
 _APPROVAL: Final = Query.of(APPROVALS, ApprovalRow, _IS_APPROVED)
 
 
@@ -81,6 +82,8 @@ class BesideRow(NamedTuple):
     """Whether any stop stands."""
     approved: int
     """Whether the call has an unused approval."""
+    attempted: int
+    """Whether the actor has made an attempt with the idempotency key."""
     actor: str | None
     """None, as what follows, if the actor has used nothing."""
     levels: str
@@ -94,6 +97,7 @@ _BESIDE: Final = Query(
     select(
         exists().where(STOPS.c.ended_at.is_(None)).label("stopped"),
         exists().where(_IS_APPROVED).label("approved"),
+        exists().where(_IS_ATTEMPT).label("attempted"),
         *columns(BUDGETS, BudgetRow),
     ).select_from(select(literal_column("1")).subquery().outerjoin(BUDGETS, BUDGETS.c.actor == bindparam("who"))),
     BesideRow,
@@ -156,9 +160,7 @@ _SEVERAL_HOLDERS: Final = Statement(
 """Those of `addresses` that more than one actor held since `from`: on no other one an attribute changed hands. To ask that first costs a mutation of
 a resource with one actor a twentieth less in all, as most are; its latest claims need not be read and put in order.
 """
-_BY_KEY: Final = Query.of(
-    ATTEMPTS, AttemptOutcomeRow, ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key")
-)
+_BY_KEY: Final = Query.of(ATTEMPTS, AttemptOutcomeRow, _IS_ATTEMPT)
 
 
 def view_of(
@@ -170,8 +172,11 @@ def view_of(
     now: datetime,
     flip_window: timedelta,
     changing: Collection[tuple[str, str]] = (),
+    idempotency_key: str = "",
 ) -> LedgerView:
-    """What the ledger knows about the addresses, and the actor's unused approval for the call. Flips are those of the attributes `changing`."""
+    """What the ledger knows about the addresses, the actor's unused approval for the call, and its earlier attempt with the key. Flips are those of
+    the attributes `changing`.
+    """
     claims: list[ClaimRow] = []
     values: dict[tuple[str, str], Json] = {}
     flips: dict[str, int] = {}
@@ -199,7 +204,7 @@ def view_of(
                 if handovers.had(actor, address, attribute):
                     held.add(f"{address}.{attribute}")
     asked_about = {"who": actor, "digest": call_digest, "now": moment}
-    beside = session.rows(_BESIDE, asked_about)[0]
+    beside = session.rows(_BESIDE, {**asked_about, "key": idempotency_key})[0]
     approval = session.row(_APPROVAL, asked_about) if beside.approved else None
     claims_held = open_claims(session, actor, now)
     return LedgerView(
@@ -211,6 +216,7 @@ def view_of(
         open_claims=sum(claims_held.values()),
         used=replace(used_from_join(beside), claims=claims_held),
         stops=standing_stops(session) if beside.stopped else (),
+        attempt=attempt_of(session, actor, idempotency_key) if beside.attempted else None,
     )
 
 

@@ -30,9 +30,8 @@ from gateway.core.model.caller import sender_of
 from gateway.core.model.claim import Claim
 from gateway.core.model.facts import Facts
 from gateway.core.model.mutation import CallClass, Mutation
-from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused, Sent
+from gateway.core.model.outcome import Applied, Attempt, Failed, InDoubt, Refused, Sent
 from gateway.core.model.verdict import Decision, Mode, Verdict
-from gateway.core.ports import Attempt
 from gateway.identity.signed_body import PlainCheck
 from gateway.line import pipeline
 from gateway.line.pipeline import Pipeline
@@ -100,10 +99,10 @@ async def test_what_cannot_be_recorded_is_not_sent(
 async def test_an_idempotency_key_that_cannot_be_looked_up_stops_the_call(
     ledger: LedgerDouble, cloud: CloudDouble
 ) -> None:
-    ledger.attempts = [LedgerUnavailable("down")]
+    ledger.attempts = [LedgerUnavailable("down"), LedgerUnavailable("down")]
     with pytest.raises(LedgerUnavailable):
         await line(ledger, cloud).execute(AGENT, asked(key="k"))
-    assert ledger.events == []
+    assert ledger.events == ["view"]
 
 
 async def test_an_answer_that_cannot_be_recorded_is_in_doubt(ledger: LedgerDouble, cloud: CloudDouble) -> None:
@@ -280,7 +279,24 @@ async def test_a_dry_run_records_and_sends_nothing(ledger: LedgerDouble, cloud: 
 async def test_a_finished_attempt_is_answered_again(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     ledger.attempts = [Attempt(mutation_id="mut_1", call_digest=CALL.digest, outcome=DOUBT)]
     result = await line(ledger, cloud).execute(AGENT, asked(key="k"))
-    assert (result.mutation.id, result.outcome, ledger.events) == ("mut_1", DOUBT, [])
+    assert (result.mutation.id, result.decision, result.outcome) == ("mut_1", None, DOUBT)
+    assert ledger.events == ["view"]
+
+
+async def test_a_finished_attempt_is_answered_again_also_as_a_dry_run(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    ledger.attempts = [Attempt(mutation_id="mut_1", call_digest=CALL.digest, outcome=APPLIED)]
+    result = await line(ledger, cloud).execute(AGENT, asked(key="k", dry_run=True))
+    assert (result.mutation.id, result.decision, result.outcome) == ("mut_1", None, APPLIED)
+
+
+async def test_a_finished_attempt_is_answered_again_where_facts_cannot_be_gathered(
+    ledger: LedgerDouble, cloud: CloudDouble
+) -> None:
+    ledger.view_fails = [RuntimeError("the code is ambiguous by now")]
+    ledger.attempts = [Attempt(mutation_id="mut_1", call_digest=CALL.digest, outcome=APPLIED)]
+    result = await line(ledger, cloud).execute(AGENT, asked(key="k"))
+    assert (result.mutation.id, result.decision, result.outcome) == ("mut_1", None, APPLIED)
+    assert ledger.events == ["view"]
 
 
 @pytest.mark.parametrize(
@@ -296,7 +312,7 @@ async def test_an_attempt_that_is_another_or_not_done_is_a_conflict(
     ledger.attempts = [attempt]
     with pytest.raises(error, match="mut_1"):
         await line(ledger, cloud).execute(AGENT, asked(key="k"))
-    assert ledger.events == []
+    assert ledger.events == ["view"]
 
 
 async def test_a_caller_that_disconnects_does_not_stop_it(ledger: LedgerDouble, cloud: CloudDouble) -> None:

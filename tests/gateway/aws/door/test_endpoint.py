@@ -16,9 +16,8 @@ from gateway.core.http.asgi import Message, RequestBody
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Call, CallClass
-from gateway.core.model.outcome import Failed, InDoubt, Reply, Sent
+from gateway.core.model.outcome import Attempt, Failed, InDoubt, Reply, Sent
 from gateway.core.model.verdict import Mode, Verdict
-from gateway.core.ports import Attempt
 from tests.kit.doubles import AGENT, APPLIED, CALL, HUMAN, CloudDouble, FixedClock, LedgerDouble, Reads, asked, line
 
 SCOPE_HEADERS = [
