@@ -26,6 +26,10 @@ MOST_HELD: Final = 1024 * 1024
 
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 """Headers that announce a body."""
+_NO_UPGRADE: Final = (
+    "This server speaks HTTP/1.1 only, so a request with a body must not ask for another protocol with Upgrade. Nothing was sent. "
+    "Tell the client to use HTTP/1.1; in Java it is HttpClient.Version.HTTP_1_1."
+)
 _INVALID: Final = "Invalid HTTP request received."
 
 
@@ -50,6 +54,8 @@ class BoundedProtocol(HttpToolsProtocol):
         """Counts on with each head, each body and each end that began."""
         self._body_bytes = 0
         self._unfinished = 0
+        self._reason = ""
+        """Why the connection is refused, where more can be said than that its bytes are no HTTP."""
         self._held = 0
         """Bytes of all requests that wait."""
         self._served: Cycle | None = None
@@ -87,7 +93,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse the connection. While an answer is owed, only close it: the client would take the refusal for a part of that answer."""
         if not self.owes_an_answer:
-            super().send_400_response(msg)
+            super().send_400_response(self._reason or msg)
         else:
             self.transport.close()
 
@@ -134,6 +140,7 @@ class BoundedProtocol(HttpToolsProtocol):
             scope["http_version"] = version
         upgrades = parser.should_upgrade()
         if upgrades and any(name in _FRAMING and value != b"0" for name, value in self.headers):
+            self._reason = _NO_UPGRADE
             raise _Refused
         url = httptools.parse_url(self.url)
         raw_path = url.path

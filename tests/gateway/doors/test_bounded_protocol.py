@@ -262,6 +262,7 @@ async def test_the_body_of_a_request_for_another_protocol_is_no_request(protocol
         await until(lambda: transport.written.count(b"HTTP/1.1 ") > 1)
     assert application.scopes == []
     assert transport.written.startswith(b"HTTP/1.1 400 ")
+    assert b"speaks HTTP/1.1 only" in transport.written
 
 
 @pytest.mark.parametrize("framing", [b"", b"Content-Length: 0\r\n"])
