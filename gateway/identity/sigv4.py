@@ -187,6 +187,8 @@ class SigV4:
 
 
 def _require_plain_path(path: str, service: str) -> None:
+    if path == "/":
+        return
     if not path.startswith("/") or (service not in canonical.LITERAL_PATHS and _DOT_SEGMENT.search(path)):
         raise Malformed(
             "The path is empty or has dot segments or double slashes, which AWS and this gateway could read differently. Nothing was sent; ask for the plain path.",

@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 import structlog
 
-from gateway.aws.door.reads import ReadResponse, rewritten, send_reply
+from gateway.aws.door.reads import ReadResponse, send_reply, send_rewritten
 from gateway.aws.door.urls import ReplyUrls
 from gateway.core.errors import BodyTooLarge, LedgerUnavailable, NotSendable, SentinelError
 from gateway.core.http.asgi import Receive, Send
@@ -128,10 +128,10 @@ class DataCalls(Generic[PreparedT]):
             if signature is not None and _FIRST_ERROR <= response.status < _FIRST_DOUBT:
                 self._signatures.free(signature)
             try:
-                reply: ReadResponse = response
                 if self._urls is not None and self._urls.concerns(request.call, inbound):
-                    reply = await rewritten(response, self._urls, request.call, inbound)
-                await send_reply(receive, send, reply, partial(self._standing.holds, caller))
+                    await send_rewritten(send, response, self._urls, request.call, inbound)
+                else:
+                    await send_reply(receive, send, response, partial(self._standing.holds, caller))
             finally:
                 response.abandon()
         finally:

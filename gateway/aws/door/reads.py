@@ -4,7 +4,7 @@ A request is read completely first (the signature covers the body, and the door'
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import lru_cache, partial
 from hashlib import sha256
 from typing import Any, Protocol, TypeAlias
@@ -136,10 +136,9 @@ class Reads:
         if rewrites is not None and "accept-encoding" in inbound.by_name:
             # A reply that is rewritten must come as it is, not compressed.
             headers = [each for each in headers if each[0] != "accept-encoding"]
-        opened = await _while_there(
-            self._patience,
-            receive,
-            self._upstream.open(
+        watch = self._patience.watch(receive)
+        try:
+            opened = await self._upstream.open(
                 call,
                 method=inbound.method,
                 target=without_signature(target) if signature.presigned else target,
@@ -148,41 +147,22 @@ class Reads:
                 payload=_payload(signature, body, inbound.once.body_sha256)
                 if body is received
                 else sha256(body).hexdigest(),
-            ),
-        )
+            )
+        except asyncio.CancelledError as error:
+            if not watch.is_only_reason():
+                raise
+            raise UpstreamUnavailable(
+                "The client hung up before AWS answered this read. Nothing was changed."
+            ) from error
+        finally:
+            self._patience.end(watch)
         try:
-            reply = opened if rewrites is None else await rewritten(opened, rewrites, call, inbound)
-            await send_reply(receive, send, reply, partial(self._stands, caller))
+            if rewrites is None:
+                await send_reply(receive, send, opened, partial(self._stands, caller))
+            else:
+                await send_rewritten(send, opened, rewrites, call, inbound)
         finally:
             opened.abandon()
-
-
-class RewrittenResponse:
-    """A reply that was read and changed."""
-
-    def __init__(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
-        self.status = status
-        self.headers = headers
-        self.length: int | None = len(body)
-        self._body = body
-
-    async def read(self) -> bytes:
-        """The whole body."""
-        return self._body
-
-    async def parts(self) -> AsyncIterator[bytes]:
-        """The body in one piece."""
-        yield self._body
-
-    def abandon(self) -> None:
-        """Nothing is open."""
-
-
-async def rewritten(response: ReadResponse, urls: ReplyUrls, call: Call, inbound: Inbound) -> ReadResponse:
-    """The reply, read and with its URLs leading through the gateway. Raises `errors.UpstreamUnavailable`."""
-    received = await response.read()
-    headers, body = urls.rewritten(call, inbound, response.headers, received)
-    return RewrittenResponse(response.status, headers, body)
 
 
 def forwarded_headers(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -212,16 +192,27 @@ async def send_reply(
     receive: Receive, send: Send, response: ReadResponse, stands: Callable[[], Awaitable[bool]]
 ) -> None:
     """Send AWS's reply: in one piece if it is short, else piece by piece as long as `stands` says so. Raises as `Reads.forward`."""
-    headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_RETURNED]
-    start: dict[str, Any] = {"type": "http.response.start", "status": response.status, "headers": headers}
     if response.length is not None and response.length <= MAX_BUFFERED_BYTES:
         body = await response.read()
-        start[BODY_FOLLOWS] = True
-        await send(start)
+        await send({**_start(response.status, response.headers), BODY_FOLLOWS: True})
         await send({"type": "http.response.body", "body": body})
         return
-    await send(start)
+    await send(_start(response.status, response.headers))
     await _stream(receive, send, response, stands)
+
+
+async def send_rewritten(send: Send, response: ReadResponse, urls: ReplyUrls, call: Call, inbound: Inbound) -> None:
+    """Send AWS's reply in one piece, its URLs leading through the gateway. Raises `errors.UpstreamUnavailable`."""
+    received = await response.read()
+    headers, body = urls.rewritten(call, inbound, response.headers, received)
+    await send({**_start(response.status, headers), BODY_FOLLOWS: True})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _start(status: int, headers: Sequence[tuple[bytes, bytes]]) -> dict[str, Any]:
+    """The start of the answer to a client, without the headers of the connection to AWS."""
+    kept = [(name, value) for name, value in headers if name.lower() not in _NOT_RETURNED]
+    return {"type": "http.response.start", "status": status, "headers": kept}
 
 
 class _Patience:
@@ -284,21 +275,6 @@ class _Watch:
     def is_only_reason(self) -> bool:
         """Whether the task was cancelled for this and for nothing else. The cancellation is taken back."""
         return self.gone and self._task is not None and self._task.uncancel() == 0
-
-
-async def _while_there(
-    patience: _Patience, receive: Receive, opening: Coroutine[Any, Any, ReadResponse]
-) -> ReadResponse:
-    """What `opening` returns; it is ended if the client hangs up meanwhile. Raises `errors.UpstreamUnavailable` then."""
-    watch = patience.watch(receive)
-    try:
-        return await opening
-    except asyncio.CancelledError as error:
-        if not watch.is_only_reason():
-            raise
-        raise UpstreamUnavailable("The client hung up before AWS answered this read. Nothing was changed.") from error
-    finally:
-        patience.end(watch)
 
 
 async def _stream(receive: Receive, send: Send, response: ReadResponse, stands: Callable[[], Awaitable[bool]]) -> None:

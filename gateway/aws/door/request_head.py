@@ -226,7 +226,7 @@ def _check_method(method: str) -> None:
 
 def _check_path(path: str, *, literal: bool) -> None:
     """Refuse an ambiguous path. `literal` (S3): dots and double slashes are part of the key; elsewhere a server may resolve them."""
-    if _PLAIN_PATH.fullmatch(path) and "//" not in path:
+    if path == "/" or (_PLAIN_PATH.fullmatch(path) and "//" not in path):
         return
     if not path.startswith("/") or not _PATH.fullmatch(path):
         raise Malformed(
