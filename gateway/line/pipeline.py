@@ -485,6 +485,7 @@ class Pipeline:
         try:
             mutation, facts = await self._surveyed(mutation)
         except CallTooLarge:
+            await self._refuse_repeated(mutation)  # its own earlier attempt may be what made it too large
             raise
         except Exception:
             log.exception("survey_broke", mutation=mutation.id)

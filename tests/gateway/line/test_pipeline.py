@@ -17,6 +17,7 @@ from gateway.core.errors import (
     ApprovalSpent,
     AttemptInFlight,
     AttemptMismatch,
+    CallTooLarge,
     ClaimTaken,
     LedgerUnavailable,
     Malformed,
@@ -289,10 +290,11 @@ async def test_a_finished_attempt_is_answered_again_also_as_a_dry_run(ledger: Le
     assert (result.mutation.id, result.decision, result.outcome) == ("mut_1", None, APPLIED)
 
 
+@pytest.mark.parametrize("failure", [RuntimeError("the code is ambiguous by now"), CallTooLarge("is too long by now")])
 async def test_a_finished_attempt_is_answered_again_where_facts_cannot_be_gathered(
-    ledger: LedgerDouble, cloud: CloudDouble
+    ledger: LedgerDouble, cloud: CloudDouble, failure: Exception
 ) -> None:
-    ledger.view_fails = [RuntimeError("the code is ambiguous by now")]
+    ledger.view_fails = [failure]
     ledger.attempts = [Attempt(mutation_id="mut_1", call_digest=CALL.digest, outcome=APPLIED)]
     result = await line(ledger, cloud).execute(AGENT, asked(key="k"))
     assert (result.mutation.id, result.decision, result.outcome) == ("mut_1", None, APPLIED)
