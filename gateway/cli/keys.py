@@ -30,13 +30,13 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def open_keyring(settings: "Settings") -> AsyncIterator["SqlKeyRing"]:
-    """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
+    """The keyring of the ledger in these settings. Raises what `opened_sealed` raises."""
     log_to_stderr()
     from gateway.ledger.keyring import SqlKeyRing
     from gateway.ledger.ledger_keys import master_key_of
-    from gateway.ledger.sealed_ledger import open_sealed_ledger
+    from gateway.ledger.running_ledger import RunningLedger, opened_sealed
 
-    async with open_sealed_ledger(settings) as ledger:
+    async with opened_sealed(RunningLedger, settings) as ledger:
         yield SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
 
 

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Final
 
 import msgspec
-from sqlalchemy import bindparam, func, insert, or_, select, update
+from sqlalchemy import bindparam, func, insert, or_, select
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound, Overloaded
 from gateway.core.model.caller import ActorKind, Assumed, Caller
@@ -21,30 +21,17 @@ from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX
 from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import Motive, ceiling_text, exceeds, motive_from_json, motive_to_json
 from gateway.core.ports import Clock, Key, Revoked
-from gateway.core.records.keys import KeyIssuedBody, KeyRevokedBody, RecordedAssumption
+from gateway.core.records.keys import KeyIssuedBody, RecordedAssumption
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Record, to_members
-from gateway.ledger.decide.plan_sessions import end_of_keys, plan_of_key
-from gateway.ledger.decide.revocation import plan_keys_approved_with, withdraw_approvals
-from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.running_ledger import RunningLedger
 from gateway.ledger.store.rows import KeyRow, StoredKeyRow
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
-from gateway.ledger.store.tables import KEYS
+from gateway.ledger.store.tables import KEYS, PLAN_SESSIONS
 from gateway.ledger.store.timestamps import from_text, to_text
 from gateway.ledger.store.transaction import Transaction
 
 _INSERT: Final = Statement(insert(KEYS))
-_ACTOR: Final = Statement(select(KEYS.c.actor).where(KEYS.c.id == bindparam("key")))
-_SESSIONS: Final = Statement(
-    select(KEYS.c.id)
-    .where(
-        KEYS.c.session_of == bindparam("key"),
-        KEYS.c.revoked_at.is_(None),
-        or_(KEYS.c.expires_at.is_(None), KEYS.c.expires_at > bindparam("now")),
-    )
-    .order_by(KEYS.c.id)
-)
-"""Those that are open. What has ended needs no revocation, however many there were."""
 _STANDING: Final = Statement(select(KEYS.c.id).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)))
 _OPEN_SESSIONS: Final = Statement(
     select(func.count())
@@ -73,15 +60,8 @@ _OF_SUBJECT: Final = Query.of(
     or_(KEYS.c.expires_at > bindparam("now"), KEYS.c.created_at > bindparam("since")),
     KEYS.c.assumed.is_not(None),
 )
-_OPEN_UNDER: Final = Query.of(
-    KEYS,
-    KeyRow,
-    KEYS.c.session_of == bindparam("key"),
-    KEYS.c.revoked_at.is_(None),
-    KEYS.c.expires_at > bindparam("now"),
-    KEYS.c.assumed.is_not(None),
-    order_by=(KEYS.c.id,),
-)
+_SESSION_OF: Final = Statement(select(KEYS.c.session_of).where(KEYS.c.id == bindparam("key")))
+_PLAN_OF: Final = Statement(select(PLAN_SESSIONS.c.mutation_id).where(PLAN_SESSIONS.c.key_id == bindparam("key")))
 _LIKE: Final = Query.of(
     KEYS,
     StoredKeyRow,
@@ -90,10 +70,6 @@ _LIKE: Final = Query.of(
     KEYS.c.expires_at > bindparam("until"),
     KEYS.c.assumed.is_not(None),
     order_by=(KEYS.c.created_at.desc(), KEYS.c.id),
-)
-_SESSION_OF: Final = Statement(select(KEYS.c.session_of).where(KEYS.c.id == bindparam("key")))
-_REVOKE: Final = Statement(
-    update(KEYS).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)).values(revoked_at=bindparam("at"))
 )
 
 
@@ -159,14 +135,14 @@ def _refuse_more_than_share(
             f"{wanted.session_of} has {there} sessions open or made within ten minutes, of very many workloads, and no more may be. No key was "
             "made; let some end, revoke those of workloads that need none, or trust fewer in the role's `subjects`."
         )
-    rows = {row.id: _assumption(row) for row in transaction.rows(_OF_SUBJECT, lately)}
+    rows = {row.id: RecordedAssumption.read(row.assumed) for row in transaction.rows(_OF_SUBJECT, lately)}
 
     def subject_of(assumed: Assumed) -> str:
         while not assumed.subject and assumed.parent in rows:
             assumed = rows[assumed.parent]
         return assumed.subject
 
-    subject = subject_of(_assumption(wanted))
+    subject = subject_of(RecordedAssumption.read(wanted.assumed))
     own = sum(subject_of(each) == subject for each in rows.values())
     share, reserved = max(1, most // SHARE), max(1, most // RESERVED)
     if there >= most and reserved <= own < share:
@@ -179,53 +155,6 @@ def _refuse_more_than_share(
             f"{subject or 'You'} has {own} sessions of {wanted.session_of} open or made within ten minutes, and one workload may have no more: the "
             "others that the role trusts need theirs. No key was made; use one of them, or let them end."
         )
-
-
-def revoke_key(transaction: Transaction, key_id: str, at: datetime, *, distrust: bool = True) -> Revoked:
-    """Revoke a key and its session keys, with one KEY_REVOKED record. Revoking again changes nothing. Raises `errors.NotFound`.
-
-    With `distrust` its consents count no more, nor those of its sessions, ended ones too: unused approvals are withdrawn, and the sessions
-    of plans end that such a consent opened.
-    """
-    actor = transaction.scalar(_ACTOR, {"key": key_id})
-    if actor is None:
-        raise NotFound(f"There is no key {key_id}.")
-    sessions = transaction.column(_SESSIONS, {"key": key_id, "now": to_text(at)})
-    sessions += _assumed_with(transaction, key_id, at)
-    withdrawn: Sequence[str] = ()
-    if distrust:
-        withdrawn = withdraw_approvals(transaction, key_id, actor, at)
-        plans = plan_keys_approved_with(transaction, key_id, actor)
-        sessions = sorted({*sessions, *(key for key in plans if transaction.column(_STANDING, {"key": key}))})
-    moment = to_text(at)
-    end_of_keys(transaction, (key_id, *sessions), at)
-    revoked = transaction.change(_REVOKE, {"key": key_id, "at": moment})
-    transaction.change_each(_REVOKE, [{"key": session, "at": moment} for session in sessions])
-    if revoked or sessions or withdrawn:
-        body = KeyRevokedBody(key=key_id, sessions=tuple(sessions), withdrawn=tuple(withdrawn))
-        transaction.append(Record(at=at, actor=actor, body=body))
-    return Revoked(sessions=tuple(sessions), approvals=tuple(withdrawn))
-
-
-def _assumed_with(session: Session, key_id: str, at: datetime) -> list[str]:
-    """The open keys that this session key assumed, and those that they assumed in turn. Those of a standing key are its sessions anyway."""
-    root = session.scalar(_SESSION_OF, {"key": key_id})
-    if not root:
-        return []
-    children: dict[str, list[str]] = {}
-    for row in session.rows(_OPEN_UNDER, {"key": root, "now": to_text(at)}):
-        children.setdefault(_assumption(row).parent, []).append(row.id)
-    found, waiting = [], [key_id]
-    while waiting:
-        below = children.pop(waiting.pop(), [])
-        found += below
-        waiting += below
-    return sorted(found)
-
-
-def _assumption(row: KeyRow | StoredKeyRow) -> Assumed:
-    recorded = msgspec.json.decode(row.assumed or "{}", type=RecordedAssumption)
-    return Assumed(role=recorded.role, name=recorded.name, parent=recorded.parent, subject=recorded.subject)
 
 
 def _key_like(session: Session, row: Mapping[str, SqlValue], at: datetime) -> str:
@@ -258,7 +187,7 @@ def _issued(row: StoredKeyRow, at: datetime) -> Record:
         expires_at=row.expires_at,
         session_of=row.session_of,
         motive_only=bool(row.motive_only),
-        assumed=RecordedAssumption.of(_assumption(row)) if row.assumed is not None else None,
+        assumed=RecordedAssumption.of(RecordedAssumption.read(row.assumed)) if row.assumed is not None else None,
     )
     return Record(at=at, actor=row.actor, body=body)
 
@@ -316,13 +245,16 @@ def secret_of(master: bytes, row: KeyRow) -> str:
 def _found(session: Session, key_id: str) -> tuple[KeyRow | None, str]:
     """The row of a key, and the plan whose session it is of."""
     row = session.row(_BY_ID, {"key": key_id})
-    return row, plan_of_key(session, key_id) if row is not None and row.session_of else ""
+    of_session = row is not None and row.session_of
+    return row, str(session.scalar(_PLAN_OF, {"key": key_id}) or "") if of_session else ""
 
 
 class SqlKeyRing:
     """The port `KeyRing` on the ledger's database."""
 
-    def __init__(self, ledger: SqlLedger, *, master: bytes, clock: Clock, roles: Collection[str] | None = None) -> None:
+    def __init__(
+        self, ledger: RunningLedger, *, master: bytes, clock: Clock, roles: Collection[str] | None = None
+    ) -> None:
         """`master` is the gateway's master key (`master_key.master_key`). `roles` are the roles of the settings: a key of any other role has
         ended. None if the settings are not looked at.
         """
@@ -466,6 +398,8 @@ class SqlKeyRing:
 
         With `distrust` what it consented to ends too, see `revoke_key`.
         """
+        from gateway.ledger.decide.key_revocation import revoke_key  # noqa: PLC0415  nobody waits for it to issue a key
+
         at = self._clock.now()
         ended = await self._ledger.write(lambda transaction: revoke_key(transaction, key_id, at, distrust=distrust))
         self._cache.clear()
@@ -493,7 +427,7 @@ class SqlKeyRing:
         return key
 
     def _key(self, row: KeyRow, plan: str = "") -> Key:
-        assumed = _assumption(row) if row.assumed is not None else None
+        assumed = RecordedAssumption.read(row.assumed) if row.assumed is not None else None
         unknown_role = (
             assumed is not None and self._roles is not None and bool(assumed.role) and assumed.role not in self._roles
         )

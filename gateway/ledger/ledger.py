@@ -1,8 +1,8 @@
 """The ledger's ports on one SQL database. A method runs one function of `decide` or `ask`, on the writer's thread or on a reader's."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
@@ -17,14 +17,12 @@ from gateway.core.model.outcome import Sent
 from gateway.core.model.verdict import Decision
 from gateway.core.off_loop import mutation_size, off_loop
 from gateway.core.ports import Activity
-from gateway.core.records.asked import VERSION
 from gateway.core.records.record import Record
 from gateway.ledger.ask import context_ledger, lists, mutation_lives, record_search, time_box_queries
 from gateway.ledger.ask.actor_keys import keys_of
 from gateway.ledger.ask.blame import blame
 from gateway.ledger.ask.change_history import changes_of
 from gateway.ledger.ask.rules_spoken import rules_spoken
-from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.checkpoint import CheckpointFile
 from gateway.ledger.chain.verification import verify_ledger
 from gateway.ledger.decide import approvals, budgets, commands, leases, ledger_view, plan_sessions, stops
@@ -39,15 +37,12 @@ from gateway.ledger.decide.settlement import settle, settlement
 from gateway.ledger.decide.signals import record_signals
 from gateway.ledger.decide.write_set import write_set
 from gateway.ledger.ledger_keys import LedgerKeys
-from gateway.ledger.store.database import Store, open_store, unavailable
-from gateway.ledger.store.log_mover import LogMover
-from gateway.ledger.store.opening import prepare
-from gateway.ledger.store.reader import Probe, Reader
+from gateway.ledger.running_ledger import RunningLedger, opened
+from gateway.ledger.store.database import Store
 from gateway.ledger.store.rows import ChainEndRow
-from gateway.ledger.store.shortener import Shortener, shortener_of
+from gateway.ledger.store.shortener import Shortener
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.transaction import Transaction
-from gateway.ledger.store.writer import Writer
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -88,8 +83,8 @@ def _query(work: Callable[Concatenate[Session, P], T]) -> Callable[Concatenate["
     return method
 
 
-class SqlLedger:
-    """The ledger on SQLite or PostgreSQL. `open` opens it, `close` closes it.
+class SqlLedger(RunningLedger):
+    """The opened ledger with its ports.
 
     Every method may raise `errors.LedgerUnavailable`; nothing of that call was then stored. What else it returns and raises stands with
     its function, and with its port in `core/ports.py`.
@@ -104,73 +99,16 @@ class SqlLedger:
         end: ChainEndRow,
         shortener: Shortener | None = None,
     ) -> None:
-        """Takes ownership of a store that `prepare` has checked, and which ends so: `close` closes it. `shortener` shortens the stored bodies."""
-        self._store = store
-        self._keys = keys
-        self._checkpoint = checkpoint
-        self._anchor = Anchor(store, keys.chain, checkpoint, end=end) if checkpoint is not None else None
-        self._mover = LogMover(store) if not store.postgresql else None
-        self._writer = Writer(store, keys.chain, self._anchor, seen=end, shortener=shortener, mover=self._mover)
-        self.asked_version = VERSION if shortener is not None and shortener.leaves_out else 1
-        """That of packed questions which every program on this ledger reads."""
-        self._hot_reader = Reader(store, "hot-reader", prepared=True)
-        self._query_reader = Reader(store, "query-reader")
+        super().__init__(store, keys, checkpoint, end=end, shortener=shortener)
         self._activity = mutation_lives.ActivityCounts()
-        self._probe = Probe(self._hot_reader)
         self._refusal_limit = RefusalRateLimit()
         self._owner = leases.owner_of(new_id("gtw"), keys.chain)
-
-    @classmethod
-    async def open(cls, url: str, keys: LedgerKeys, checkpoint: Path | None = None) -> "SqlLedger":
-        """Open the database at a SQLAlchemy URL, bringing its schema up to date. Without the path of a checkpoint, none is signed.
-
-        Raises `errors.SettingsInvalid`, `errors.LedgerUnavailable`, and `errors.LedgerBroken` if the ledger does not hold what the
-        last checkpoint says, or ends with a record that these keys did not write.
-        """
-        file = CheckpointFile(checkpoint, keys.signing) if checkpoint is not None else None
-        return await asyncio.to_thread(cls._open, url, keys, file)
-
-    @classmethod
-    def _open(cls, url: str, keys: LedgerKeys, file: CheckpointFile | None) -> "SqlLedger":
-        store = open_store(url)
-        try:
-            end = prepare(store, keys.chain, file)
-            with store.connect() as connection, unavailable():
-                shortener = shortener_of(Session(connection))
-            return cls(store, keys, file, end=end, shortener=shortener)
-        except BaseException:
-            store.close()
-            raise
-
-    @property
-    def problem(self) -> str:
-        """Why the ledger's last checkpoint could not be signed, as a sentence; empty if it was."""
-        return self._anchor.problem if self._anchor is not None else ""
-
-    async def unreadable(self) -> str:
-        """Why the ledger cannot be read now, as a sentence; empty if it can. Cheap: asked at most once a second."""
-        return await self._probe.problem()
 
     async def close(self) -> None:
         """Finish what is waiting, record how many refusals were dropped, and close the database."""
         if self._refusal_limit.suppressed:
             await self._append_refusal(Refusal(at=datetime.now(UTC), code="suppressed"))
-        # The anchor comes after the writer, so that the last checkpoint is signed over everything written here.
-        for part in (self._writer, self._anchor, self._mover, self._hot_reader, self._query_reader, self._store):
-            if part is not None:
-                await asyncio.to_thread(part.close)
-
-    async def write(self, work: Callable[[Transaction], T]) -> T:
-        """Run `work` in a durable transaction. For the ledger's own modules and the keyring."""
-        return await self._writer.submit(work)
-
-    async def read(self, query: Callable[[Session], T]) -> T:
-        """Run a query on the connection that every mutation waits for, so it must be fast. For the ledger's own modules and the keyring."""
-        return await self._hot_reader.read_in_time(lambda connection: query(Session(connection)))
-
-    async def query(self, query: Callable[[Session], T]) -> T:
-        """Run a query on the connection that no mutation waits for. For the ledger's own modules."""
-        return await self._query_reader.read(lambda connection: query(Session(connection)))
+        await super().close()
 
     # The port `Ledger`: what a mutation waits for ---------------------------------------------------------------
 
@@ -300,11 +238,6 @@ class SqlLedger:
             raise
 
 
-@asynccontextmanager
-async def open_ledger(url: str, keys: LedgerKeys, checkpoint: Path | None = None) -> AsyncIterator[SqlLedger]:
-    """The ledger at a SQLAlchemy URL for as long as the block lasts. Arguments and errors are those of `SqlLedger.open`."""
-    ledger = await SqlLedger.open(url, keys, checkpoint)
-    try:
-        yield ledger
-    finally:
-        await ledger.close()
+def open_ledger(url: str, keys: LedgerKeys, checkpoint: Path | None = None) -> AbstractAsyncContextManager[SqlLedger]:
+    """The ledger at a SQLAlchemy URL for as long as the block lasts. Arguments and errors are those of `RunningLedger.open`."""
+    return opened(SqlLedger, url, keys, checkpoint)

@@ -19,6 +19,7 @@ from gateway.core.ports import Key
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody, RecordedChange
 from gateway.ledger.decide.decision import decide
+from gateway.ledger.decide.key_revocation import revoke_key
 from gateway.ledger.decide.plan_sessions import (
     SessionRow,
     created_addresses,
@@ -29,7 +30,7 @@ from gateway.ledger.decide.plan_sessions import (
 )
 from gateway.ledger.decide.revocation import refuse_revoked
 from gateway.ledger.decide.write_set import write_set
-from gateway.ledger.keyring import SqlKeyRing, issue_key, revoke_key
+from gateway.ledger.keyring import SqlKeyRing, issue_key
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.timestamps import from_text
 from gateway.ledger.store.transaction import Transaction

@@ -22,6 +22,12 @@ class RecordedAssumption(msgspec.Struct, frozen=True, kw_only=True):
         """The recorded form."""
         return cls(role=assumed.role, name=assumed.name, parent=assumed.parent, subject=assumed.subject)
 
+    @classmethod
+    def read(cls, text: str | None) -> Assumed:
+        """What a key's row holds of it, as JSON; what stands there was written with the key."""
+        recorded = msgspec.json.decode(text or "{}", type=cls)
+        return Assumed(role=recorded.role, name=recorded.name, parent=recorded.parent, subject=recorded.subject)
+
 
 class KeyIssuedBody(Body, frozen=True, kw_only=True):
     """A key was issued; the record's actor is the key's."""

@@ -124,17 +124,11 @@ _SESSION_OF: Final = Query(
     .where(PLAN_SESSIONS.c.key_id == bindparam("key")),
     SessionRow,
 )
-_PLAN_OF: Final = Statement(select(PLAN_SESSIONS.c.mutation_id).where(PLAN_SESSIONS.c.key_id == bindparam("key")))
 
 
 def session_row(session: Session, key_id: str) -> SessionRow | None:
     """The session of a key, open or ended; None if the key is no plan's."""
     return session.row(_SESSION_OF, {"key": key_id})
-
-
-def plan_of_key(session: Session, key_id: str) -> str:
-    """The plan's mutation of a session's key; empty if the key is no plan's."""
-    return str(session.scalar(_PLAN_OF, {"key": key_id}) or "")
 
 
 def session_of_plan(session: Session, plan: str) -> PlanSessionRow | None:

@@ -9,7 +9,8 @@ from gateway.core.errors import NotFound, Overloaded
 from gateway.core.model.caller import ActorKind
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
-from gateway.ledger.keyring import MOST_SESSIONS, issue_key, revoke_key
+from gateway.ledger.decide.key_revocation import revoke_key
+from gateway.ledger.keyring import MOST_SESSIONS, issue_key
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Integer, LargeBinary, String
 from sqlalchemy.engine import make_url
 
-from gateway.ledger.store.tables import CLAIMS, KEYS, METADATA, WHERE
+from gateway.ledger.store.tables import CLAIMS, KEYS, METADATA, WHERE, LedgerTable
 
 COLUMNS = [column for table in METADATA.sorted_tables for column in table.columns]
 
@@ -28,3 +28,8 @@ def test_only_one_open_claim_on_an_attribute_can_exist() -> None:
 
 def test_a_key_has_no_secret() -> None:
     assert {"secret", "hash", "token"}.isdisjoint(KEYS.columns.keys())
+
+
+def test_no_class_is_mapped_to_a_table() -> None:
+    """Statements read tuples, and to map the tables to classes takes a tenth of a command that opens the ledger."""
+    assert not list(LedgerTable._sa_registry.mappers)
