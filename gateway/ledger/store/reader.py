@@ -34,7 +34,7 @@ parse and plan those of a mutation each time takes 2 ms of its 5.5.
 class Reader:
     """Runs queries on a thread of its own, so that neither the event loop nor the writer waits for them.
 
-    Every mutation is handed over twice, so the thread has a plain queue: it takes half the time of an executor's two futures.
+    Every mutation is handed over to it, so the thread has a plain queue: it takes half the time of an executor's two futures.
     """
 
     def __init__(self, store: Store, name: str, *, prepared: bool = False) -> None:
