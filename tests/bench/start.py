@@ -20,7 +20,16 @@ from tests.kit.up import free_port
 
 ROOT = Path(__file__).parent.parent.parent
 ROUNDS = 7
-COMMANDS = (("--help",), ("config",), ("key", "list"), ("key", "create", "ann"), ("records",), ("verify",))
+COMMANDS = (
+    ("--help",),
+    ("config",),
+    ("key", "list"),
+    ("key", "create", "ann"),
+    ("records",),
+    ("verify",),
+    ("migrate",),
+    ("observe", "report"),
+)
 READY = "Ctrl-C ends everything"
 _LONGEST = 600.0
 
