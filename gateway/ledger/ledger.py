@@ -132,7 +132,7 @@ class SqlLedger(RunningLedger):
         write = await off_loop(
             size, lambda: write_set(mutation, facts, decision, owner=self._owner, asked_version=self.asked_version)
         )
-        return await self.write(lambda transaction: decide(transaction, write))
+        return await self.write(lambda transaction: decide(transaction, write), write.body)
 
     async def record_outcome(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
         """Append SETTLED and store what it means for claims, applied values and the attempt. Raises what `settle` raises."""

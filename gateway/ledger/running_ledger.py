@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from gateway.core.records.asked import VERSION
+from gateway.core.records.record import Body
 from gateway.core.settings import Settings
 from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.checkpoint import CheckpointFile
@@ -91,9 +92,9 @@ class RunningLedger:
             if part is not None:
                 await asyncio.to_thread(part.close)
 
-    async def write(self, work: Callable[[Transaction], T]) -> T:
-        """Run `work` in a durable transaction. For the ledger's own modules and the keyring."""
-        return await self._writer.submit(work)
+    async def write(self, work: Callable[[Transaction], T], body: Body | None = None) -> T:
+        """Run `work` in a durable transaction; `body` as in `Writer.submit`. For the ledger's own modules and the keyring."""
+        return await self._writer.submit(work, body)
 
     async def read(self, query: Callable[[Session], T]) -> T:
         """Run a query on the connection that every mutation waits for, so it must be fast. For the ledger's own modules and the keyring."""

@@ -1,8 +1,8 @@
 """One write transaction on the ledger, which appends records to the hash chain."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, func, insert, select
 
@@ -51,14 +51,37 @@ def queried(body: Body) -> dict[str, str | int]:
     }
 
 
+class BodyTexts(NamedTuple):
+    """A body as it is hashed, and as it is stored."""
+
+    text: str
+    stored: str
+
+
+def written(body: Body, shortener: Shortener | None) -> BodyTexts:
+    """The body written. Raises TypeError or ValueError as `codec.encode`."""
+    text = encode(body)
+    return BodyTexts(text, text if shortener is None else shortener.short(body.stage.value, text))
+
+
 class Transaction(Session):
     """The session of one unit of work. The store's write lock is held, so nobody else appends to the chain meanwhile."""
 
     def __init__(
-        self, connection: Connection, key: bytes, *, seen: ChainEndRow = START, shortener: Shortener | None = None
+        self,
+        connection: Connection,
+        key: bytes,
+        *,
+        seen: ChainEndRow = START,
+        shortener: Shortener | None = None,
+        bodies: Mapping[int, BodyTexts] | None = None,
     ) -> None:
-        """`key` keys the hashes. `seen` is the last record that this process knows to be in the ledger. `shortener` shortens what is stored."""
+        """`key` keys the hashes. `seen` is the last record that this process knows to be in the ledger. `shortener` shortens what is stored.
+
+        `bodies` are those that were written before the lock was taken, by identity; others are written when they are appended.
+        """
         super().__init__(connection)
+        self._bodies = bodies or {}
         self._key = key
         self._seen = seen
         self._shortener = shortener
@@ -78,7 +101,7 @@ class Transaction(Session):
         Raises `errors.LedgerUnavailable` if the end of the chain is not there any more.
         """
         seq, previous = self._end()
-        body = encode(record.body)
+        body = self._bodies.get(id(record.body)) or written(record.body, self._shortener)
         pairs = sorted(set(resources))
         fields: dict[str, str | int] = {
             "version": VERSION,
@@ -93,12 +116,9 @@ class Transaction(Session):
             "verdict": verdict,
             **queried(record.body),
         }
-        digest = keyed_hash(self._key, previous, [fields[name] for name in HASHED], pairs, body)
-        stored, named = body, previous
-        if self._shortener is not None:
-            stored = self._shortener.short(record.stage.value, body)
-            named = "" if self._shortener.leaves_out else previous
-        self.change(_INSERT, {**fields, "body": stored, "previous": named, "hash": digest})
+        digest = keyed_hash(self._key, previous, [fields[name] for name in HASHED], pairs, body.text)
+        named = "" if self._shortener is not None and self._shortener.leaves_out else previous
+        self.change(_INSERT, {**fields, "body": body.stored, "previous": named, "hash": digest})
         if pairs:
             rows: list[dict[str, SqlValue]] = [
                 {"seq": seq + 1, "address": address, "attribute": attribute} for address, attribute in pairs

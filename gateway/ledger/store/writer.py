@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
 from typing import Any, Final, TypeAlias, TypeVar
@@ -13,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.core.errors import LedgerUnavailable, SentinelError
 from gateway.core.failpoints import Point, failpoint
+from gateway.core.records.record import Body
 from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.hashes import START
 from gateway.ledger.store.database import Store, unavailable
@@ -22,7 +24,7 @@ from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.shortener import Shortener, store_forms
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.tables import RECORDS
-from gateway.ledger.store.transaction import Transaction
+from gateway.ledger.store.transaction import BodyTexts, Transaction, written
 
 log = structlog.get_logger()
 
@@ -32,6 +34,8 @@ _Job: TypeAlias = Job[Transaction, Any]
 _BATCH: Final = 256
 MOST_WAITING: Final = 10_000
 """Jobs that may wait: some forty batches. More come together only while the database does not answer, and each holds what its caller sent."""
+_WRITTEN_AHEAD: Final = 1_000_000
+"""Characters of bodies that are written before the lock is taken: some 200 decisions. All of a batch may be large."""
 _SAVEPOINT: Final = "SAVEPOINT job"
 _RELEASE: Final = "RELEASE SAVEPOINT job"
 _ROLLBACK_TO: Final = "ROLLBACK TO SAVEPOINT job"
@@ -77,15 +81,15 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="ledger-writer", daemon=True)
         self._thread.start()
 
-    async def submit(self, work: Callable[[Transaction], T]) -> T:
-        """The result of `work`, after its transaction is committed.
+    async def submit(self, work: Callable[[Transaction], T], body: Body | None = None) -> T:
+        """The result of `work`, after its transaction is committed. `body` is that of a record which it appends, if it is known already.
 
         Raises what `work` raises (nothing of it was then stored), and `errors.LedgerUnavailable`. Submitted work is
         done even if the caller stops waiting.
         """
         if self._anchor is not None:
             self._anchor.guard()
-        job = new_job(work)
+        job = new_job(work, body)
         with self._closing:
             if self._closed:
                 raise LedgerUnavailable("The ledger is closed, so nothing was stored.")
@@ -174,10 +178,11 @@ def commit(
 
     Raises `errors.LedgerUnavailable`; none is then stored.
     """
+    bodies = _written_ahead(batch, shortener)
     with unavailable():
         try:
             driver = store.begin(connection, writes=True)
-            transaction = Transaction(connection, key, seen=seen, shortener=shortener)
+            transaction = Transaction(connection, key, seen=seen, shortener=shortener, bodies=bodies)
             for job in batch:
                 _run_one(transaction, job, alone=len(batch) == 1)
         except BaseException:
@@ -195,6 +200,18 @@ def commit(
             raise
     failpoint(Point.STORED)
     return transaction.end or seen
+
+
+def _written_ahead(batch: Sequence[_Job], shortener: Shortener | None) -> Mapping[int, BodyTexts]:
+    """The known bodies, by identity. They are written before the lock is taken: another process waits for it."""
+    bodies: dict[int, BodyTexts] = {}
+    left = _WRITTEN_AHEAD
+    for job in batch:
+        if job.body is not None and left > 0:
+            with suppress(Exception):  # it is written again where its job can fail alone
+                bodies[id(job.body)] = ahead = written(job.body, shortener)
+                left -= len(ahead.text)
+    return bodies
 
 
 def _run_one(transaction: Transaction, job: _Job, *, alone: bool) -> None:

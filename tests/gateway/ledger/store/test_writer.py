@@ -3,23 +3,28 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from gateway.core.errors import LedgerUnavailable
-from gateway.core.records.record import Stage
+from gateway.core.records.codec import encode
+from gateway.core.records.record import Body, Record, Stage
 from gateway.ledger.store import database as store_module
+from gateway.ledger.store import transaction as transaction_module
 from gateway.ledger.store import writer as writer_module
 from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.job import new_job
 from gateway.ledger.store.rows import ChainEndRow
+from gateway.ledger.store.tables import RECORDS
 from gateway.ledger.store.transaction import Transaction
 from gateway.ledger.store.writer import Writer
-from tests.kit.bodies import sample_record
+from tests.kit.bodies import sample_body, sample_record
 from tests.kit.stores import KEYS
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -79,6 +84,53 @@ async def test_a_caller_that_fails_stores_nothing_and_the_others_succeed(writer:
     with pytest.raises(ValueError, match="mine"):
         await writer.submit(broken)
     assert count(tmp_path / "ledger.db") == 20
+
+
+def appending(body: Body) -> Callable[[Transaction], int]:
+    return lambda transaction: transaction.append(Record(at=NOW, body=body))
+
+
+async def test_a_known_body_is_written_before_the_lock_is_taken_and_only_once(
+    writer: Writer, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin, order = store.begin, []
+
+    def begun(*given: Any, **named: Any) -> Any:
+        order.append("lock")
+        return begin(*given, **named)
+
+    def encoded(body: Body) -> str:
+        order.append("written")
+        return encode(body)
+
+    monkeypatch.setattr(store, "begin", begun)
+    monkeypatch.setattr(transaction_module, "encode", encoded)
+    body = sample_body(Stage.DECIDED, {"call": {"parameters": {"of": "it"}}})
+    await writer.submit(appending(body), body)
+    assert order == ["written", "lock"]
+    await writer.submit(appending(body), sample_body(Stage.DECIDED, {}))  # the work appends another one in the end
+    assert order[2:] == ["written", "lock", "written"]
+    with store.connect() as connection:
+        stored = list(connection.execute(select(RECORDS.c.body).order_by(RECORDS.c.seq)).scalars())
+    assert stored == [encode(body)] * 2
+
+
+async def test_a_known_body_that_cannot_be_written_fails_alone(writer: Writer, tmp_path: Path) -> None:
+    bodies = [sample_body(Stage.DECIDED, {"call": {"parameters": {"x": value}}}) for value in ("a", object(), "b")]
+    ends = await asyncio.gather(*(writer.submit(appending(body), body) for body in bodies), return_exceptions=True)
+    assert [type(end) for end in ends] == [int, TypeError, int]
+    assert count(tmp_path / "ledger.db") == 2
+
+
+async def test_few_large_bodies_are_written_before_the_lock_is_taken(
+    writer: Writer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "_WRITTEN_AHEAD", 10_000)
+    bodies = [sample_body(Stage.DECIDED, {"call": {"parameters": {"x": "y" * 6_000}}}) for _ in range(5)]
+    jobs = [new_job(appending(body), body) for body in bodies]
+    assert len(writer_module._written_ahead(jobs, None)) == 2
+    await asyncio.gather(*(writer.submit(appending(body), body) for body in bodies))
+    assert count(tmp_path / "ledger.db") == 5
 
 
 async def test_what_waits_has_a_cap_while_the_database_does_not_answer(
