@@ -33,7 +33,7 @@ async def test_a_closed_ledger_refuses(tmp_path: Path) -> None:
 
 
 async def test_a_count_that_could_not_be_stored_is_not_lost(scene: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def unavailable(_work: object) -> None:
+    async def unavailable(*_work: object) -> None:
         raise LedgerUnavailable("The disk is full.")
 
     scene.ledger._refusal_limit.suppressed = 7
