@@ -529,7 +529,7 @@ class ArchivePartTable(LedgerTable):
 
 
 def _table(model: type[LedgerTable]) -> Table:
-    """The declared table. With `table=True` SQLModel would make it, and map the class to it, which takes a tenth of a command."""
+    """The declared table. With `table=True` SQLModel would make it, and map the class to it, which takes a twentieth of a command."""
     columns = [_column(name, field) for name, field in model.model_fields.items()]
     return Table(str(model.__tablename__), METADATA, *columns, *model.__table_args__)
 

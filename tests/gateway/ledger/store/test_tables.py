@@ -31,5 +31,5 @@ def test_a_key_has_no_secret() -> None:
 
 
 def test_no_class_is_mapped_to_a_table() -> None:
-    """Statements read tuples, and to map the tables to classes takes a tenth of a command that opens the ledger."""
+    """Statements read tuples, and to map the tables to classes takes a twentieth of a command that opens the ledger."""
     assert not list(LedgerTable._sa_registry.mappers)
