@@ -214,7 +214,7 @@ class SqlLedger(RunningLedger):
     stops = _fact(stops.listed_stops)
 
     standing_time_boxes = _fact(time_box_queries.standing)
-    time_boxes = _fact(time_box_queries.listed)
+    time_boxes = _query(time_box_queries.listed)
     due_mutations = _fact(time_box_queries.due_mutations)
     due_change = _fact(time_box_queries.due)
     declared_before = _fact(time_box_queries.declared_before)

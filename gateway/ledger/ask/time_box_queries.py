@@ -1,6 +1,7 @@
 """Lists time-boxed changes, and says for each one whose end has come whether its values are put back."""
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -11,7 +12,7 @@ from sqlalchemy import and_, bindparam, case, exists, func, or_, select
 from gateway.core.errors import NotFound
 from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import Call
-from gateway.core.model.path import overlaps
+from gateway.core.model.path import Overlaps
 from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState
 from gateway.core.ports import DueChange
 from gateway.core.records.codec import decode_as
@@ -70,12 +71,7 @@ _PART: Final = Query(
     TimeBoxRow,
 )
 _OPEN_ON: Final = Query(
-    select(*_ALL).where(
-        TIME_BOXES.c.address == bindparam("where"),
-        TIME_BOXES.c.attribute == bindparam("what"),
-        LISTED,
-        Among(TIME_BOXES.c.state, "open"),
-    ),
+    select(*_ALL).where(TIME_BOXES.c.address == bindparam("where"), LISTED, Among(TIME_BOXES.c.state, "open")),
     TimeBoxRow,
 )
 _APPLIED: Final = Query.of(VALUES, AppliedValueRow, VALUES.c.address == bindparam("where"))
@@ -130,15 +126,17 @@ def listed(
         return [part_of(row) for row in rows if ended or TimeBoxState(row.state) in OPEN]
     states = canonical_text(sorted(TO_HUMAN if left else OPEN | TO_HUMAN))
     query, who = (_LISTING_OF_ACTOR, {"who": actor}) if actor else (_LISTING, {})
-    return [_foreseen(session, row) for row in session.rows(query, {"open": _OPEN_STATES, "states": states, **who})]
+    fates = Fates(session)
+    rows = session.rows(query, {"open": _OPEN_STATES, "states": states, **who})
+    return [_foreseen(session, fates, row) for row in rows]
 
 
-def _foreseen(session: Session, row: TimeBoxRow) -> TimeBoxPart:
+def _foreseen(session: Session, fates: "Fates", row: TimeBoxRow) -> TimeBoxPart:
     """The part as it would be at its end if nothing happened until then."""
     part = part_of(row)
     if part.state is not TimeBoxState.STANDING or not _is_carried_out(session, row.mutation_id):
         return part
-    fate, by = fate_of(session, row, part.until)
+    fate, by = fates.of(row, part.until)
     return replace(part, state=fate, ended_by=by) if fate is TimeBoxState.SUPERSEDED else part
 
 
@@ -193,11 +191,12 @@ def _due_change(session: Session, rows: Sequence[TimeBoxRow], now: datetime) -> 
         waits = f"Whether {first.mutation_id} was carried out is not known yet."
     back: list[TimeBoxPart] = []
     alone: list[tuple[TimeBoxPart, TimeBoxState, str]] = []
+    fates = Fates(session)
     for row in rows:
         if row.state == TimeBoxState.PUTTING_BACK:
             waits = f"{row.ended_by} puts it back, and its outcome is not known yet."
             continue
-        fate, by = fate_of(session, row, now)
+        fate, by = fates.of(row, now)
         if fate is None:
             waits = f"{by} is changing {row.address}.{row.attribute}, and its outcome is not known yet."
         elif fate is TimeBoxState.STANDING:
@@ -214,31 +213,55 @@ def _due_change(session: Session, rows: Sequence[TimeBoxRow], now: datetime) -> 
     )
 
 
-def fate_of(session: Session, row: TimeBoxRow, now: datetime) -> tuple[TimeBoxState | None, str]:
-    """What is to become of a part whose end has come, and the mutation that has the attribute; empty if none is known.
+class _Resource:
+    """What one resource has: the claims whose outcome is not known, the applied values, and the open parts, by attribute."""
 
-    STANDING: it is put back. None: another mutation is changing the attribute now, and nobody knows the outcome.
+    def __init__(self, session: Session, address: str) -> None:
+        unsettled = session.rows(_UNSETTLED, {"addresses": canonical_text([address])})
+        self.unsettled = Overlaps((address, claim.attribute, claim.mutation_id) for claim in unsettled)
+        self.applied = {row.attribute: row for row in session.rows(_APPLIED, {"where": address})}
+        self.around = Overlaps((address, row.attribute, row) for row in self.applied.values())
+        self.open: dict[str, list[TimeBoxRow]] = defaultdict(list)
+        for row in session.rows(_OPEN_ON, {"where": address, "open": _OPEN_STATES}):
+            self.open[row.attribute].append(row)
+
+
+class Fates:
+    """What is to become of parts whose end has come. A resource is read once, however many of its attributes are asked for.
+
+    So one is of use only as long as no claim, no applied value and no part of another change can change: in one transaction or snapshot.
     """
-    where = {"where": row.address}
-    for claim in session.rows(_UNSETTLED, {"addresses": canonical_text([row.address])}):
-        if claim.mutation_id != row.mutation_id and overlaps(claim.attribute, row.attribute):
-            return None, claim.mutation_id
-    applied = {each.attribute: each for each in session.rows(_APPLIED, where)}
-    last = applied.get(row.attribute)
-    if last is None:
-        return TimeBoxState.SUPERSEDED, ""  # deleted, created again, or set to what only AWS knows
-    around = [each for each in applied.values() if each.seq > last.seq and overlaps(each.attribute, row.attribute)]
-    if around:
-        return TimeBoxState.SUPERSEDED, max(around, key=lambda each: each.seq).mutation_id
-    values = {**where, "what": row.attribute}
-    latest = session.row(_PART, {**values, "mutation": last.mutation_id})
-    if latest is None or latest.root != row.root or last.value != row.value:
-        return TimeBoxState.SUPERSEDED, last.mutation_id
-    for other in session.rows(_OPEN_ON, {**values, "open": _OPEN_STATES}):
-        lasts = other.seq > row.seq or other.until > to_text(now)
-        if lasts and (other.root, other.value) == (row.root, row.value) and other.mutation_id != row.mutation_id:
-            return TimeBoxState.STILL_WANTED, other.mutation_id
-    return TimeBoxState.STANDING, ""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._resources: dict[str, _Resource] = {}
+
+    def of(self, row: TimeBoxRow, now: datetime) -> tuple[TimeBoxState | None, str]:
+        """What is to become of a part whose end has come, and the mutation that has the attribute; empty if none is known.
+
+        STANDING: it is put back. None: another mutation is changing the attribute now, and nobody knows the outcome.
+        """
+        address, attribute = row.address, row.attribute
+        if address not in self._resources:
+            self._resources[address] = _Resource(self._session, address)
+        resource = self._resources[address]
+        for mutation in resource.unsettled.of(address, attribute):
+            if mutation != row.mutation_id:
+                return None, mutation
+        last = resource.applied.get(attribute)
+        if last is None:
+            return TimeBoxState.SUPERSEDED, ""  # deleted, created again, or set to what only AWS knows
+        latest = max(resource.around.of(address, attribute), key=lambda each: each.seq)
+        if latest.seq > last.seq:
+            return TimeBoxState.SUPERSEDED, latest.mutation_id
+        part = self._session.row(_PART, {"where": address, "what": attribute, "mutation": last.mutation_id})
+        if part is None or part.root != row.root or last.value != row.value:
+            return TimeBoxState.SUPERSEDED, last.mutation_id
+        for other in resource.open[attribute]:
+            lasts = other.seq > row.seq or other.until > to_text(now)
+            if lasts and (other.root, other.value) == (row.root, row.value) and other.mutation_id != row.mutation_id:
+                return TimeBoxState.STILL_WANTED, other.mutation_id
+        return TimeBoxState.STANDING, ""
 
 
 def decision_of(session: Session, seq: int) -> DecidedBody[Any] | None:

@@ -15,7 +15,7 @@ from gateway.core.model.time_box import NO_SPANS, OPEN, TO_HUMAN, ClaimSpans, Ti
 from gateway.core.ports import MOST_MOVES
 from gateway.core.records.record import Body, Record, Stage
 from gateway.core.records.time_boxes import AttributeKey, MovedClaim, NotPutBackBody, RescheduledBody
-from gateway.ledger.ask.time_box_queries import decision_of, fate_of, granted_seconds, part_of, rows_of_mutation
+from gateway.ledger.ask.time_box_queries import Fates, decision_of, granted_seconds, part_of, rows_of_mutation
 from gateway.ledger.decide.claims import open_claims_of
 from gateway.ledger.decide.commands import release
 from gateway.ledger.decide.revocation import refuse_revoked
@@ -60,12 +60,12 @@ def begin_put_back(transaction: Transaction, write: WriteSet) -> None:
     if puts is None:
         return
     rows = {(row.address, row.attribute): row for row in rows_of_mutation(transaction, puts.mutation_id)}
-    now = to_text(write.facts.now)
+    now, fates = to_text(write.facts.now), Fates(transaction)
     for key in puts.bases:
         row = rows.get(key)
         if row is None or row.state != TimeBoxState.STANDING or row.until > now:
             raise ClaimTaken(f"{_name(key)} is not to be put back now. Nothing was sent.")
-        fate, by = fate_of(transaction, row, write.facts.now)
+        fate, by = fates.of(row, write.facts.now)
         if fate is not TimeBoxState.STANDING:
             raise ClaimTaken(f"{_name(key)} has another holder since (mutation {by or 'unknown'}). Nothing was sent.")
         _set(transaction, row, TimeBoxState.PUTTING_BACK, by=write.mutation.id)
@@ -116,10 +116,11 @@ def extend(
     rows = [row for row in rows if row.state == TimeBoxState.STANDING]
     if not rows or rows[0].until <= to_text(at):
         raise NotAllowed(f"The change {mutation_id} is over, so its end cannot be moved. Make the change again.")
-    fates = [fate_of(transaction, row, at) for row in rows]
-    if all(fate is TimeBoxState.SUPERSEDED for fate, _ in fates):
+    fates = Fates(transaction)
+    found = [fates.of(row, at) for row in rows]
+    if all(fate is TimeBoxState.SUPERSEDED for fate, _ in found):
         raise NotAllowed(
-            f"{fates[0][1] or 'A later change'} has what {mutation_id} changed, so its end changes nothing. Make the change again."
+            f"{found[0][1] or 'A later change'} has what {mutation_id} changed, so its end changes nothing. Make the change again."
         )
     if until <= at:
         raise NotAllowed("The new end has passed already. To let it end now, end it.")
