@@ -147,6 +147,8 @@ def before(directory: str, executable: str) -> None:
     """Be the provider of one command, as go-plugin starts it: say in one line where it listens."""
     folder, here = Path(tempfile.mkdtemp(prefix="slim-")), Path(directory)
     real, certificate = _Provider(executable, folder), here / "certificate.pem"
+    # Control-C reaches every process of a terminal. Terraform alone acts on it, and go-plugin's providers ignore it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: real.end())
     relay = _Relay(real.channel, frozenset((here / "types").read_text().split()), here / "schemas", real.end)
     encrypted = "PLUGIN_CLIENT_CERT" in os.environ

@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 from gateway.terraform.provider_mirror import terraform_environment
 from tests.kit.moto import MotoUpstream
+from tests.kit.slim_provider import slim_config
 from tests.kit.slim_relay import only
 
 CODE = Path(__file__).parents[1] / "cases" / "plans" / "ordinary"
@@ -26,6 +29,21 @@ def test_schemas_of_other_types_are_left_out_and_nothing_else() -> None:
     rest = field(1, b"the provider's own") + field(6, b"what it can") + field(7, field(1, b"a function"))
     schemas = field(2, wanted) + field(2, other) + rest + field(3, other) + field(3, wanted) + field(8, other)
     assert only({"aws_sqs_queue"}, schemas) == field(2, wanted) + rest + field(3, wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.terraform
+def test_control_c_is_left_to_terraform(tmp_path: Path) -> None:
+    slim_config(tmp_path)
+    program = next(path for path in (tmp_path / "mirror").rglob("*") if path.is_file())
+    with subprocess.Popen([program], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("1|5|unix|")
+        # If it were sent, that would end some threads sooner than others, and the test would see it at times only.
+        (ignored,) = re.findall(r"SigIgn:\s(\w+)", Path(f"/proc/{process.pid}/status").read_text())
+        process.terminate()
+    assert process.returncode == 0
+    assert int(ignored, 16) & 1 << signal.SIGINT - 1
 
 
 @pytest.mark.long
