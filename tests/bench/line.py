@@ -30,6 +30,8 @@ WHY = {"x-sentinel-intent": "availability", "x-sentinel-motivation": "incident; 
 FORM = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
 CALLERS, MANY = 16, 32
 _STARTS = 5
+_FLEETS = ((1, False), (2, False), (2, True))
+"""With how many workers, and whether each stays on a core of its own."""
 _ATTEMPTS = count()
 
 Requests = Callable[[int], Iterator[bytes]]
@@ -162,18 +164,21 @@ def _traffic(gate: Process, agent: Key) -> None:
 
 
 def _many_callers(directory: Path, aws: Process, each: int = 60, rounds: int = 4) -> None:
-    """Mutations a second from many callers at once, each on a resource of its own, by one process and by two workers in turns.
+    """Mutations a second from many callers at once, each on a resource of its own, by one process, by two workers, and by two on a core each in turns.
 
     The load and the stub share the cores with the gateway, so their part is told, and how much a gateway does in a second of a core.
     """
     stack = directory / "fleet"
     write_stack(stack, MANY)
     with ExitStack() as running:
-        fleets = [_Fleet(running, directory / f"fleet-{workers}", stack, aws, workers) for workers in (1, 2)]
+        fleets = [
+            _Fleet(running, directory / f"fleet-{number}", stack, aws, workers, own_core=own_core)
+            for number, (workers, own_core) in enumerate(_FLEETS)
+        ]
         for callers in (CALLERS, MANY):
             for fleet in fleets * rounds:
                 fleet.ask(callers, each * CALLERS // callers)
-            one, two = (fleet.told() for fleet in fleets)
+            one, two, apart = (fleet.told() for fleet in fleets)
             name, n = f"line.mutations_{callers}_callers", CALLERS * each
             show(name, one.best, "mutations/s", n=n)
             show(f"{name}.cpu", one.cpu, "ms", n=n * rounds)
@@ -181,6 +186,8 @@ def _many_callers(directory: Path, aws: Process, each: int = 60, rounds: int = 4
             show(f"{name}.in_a_second_of_a_core", 1000 / one.cpu, "mutations/s", n=n * rounds)
             show(f"{name}.workers_2", two.best, "mutations/s", floor=one.best, n=n)
             show(f"{name}.workers_2.cpu", two.cpu, "ms", floor=one.cpu, n=n * rounds)
+            show(f"{name}.workers_2.own_core", apart.best, "mutations/s", floor=one.best, n=n)
+            show(f"{name}.workers_2.own_core.cpu", apart.cpu, "ms", floor=one.cpu, n=n * rounds)
 
 
 class _Told(NamedTuple):
@@ -197,10 +204,12 @@ class _Told(NamedTuple):
 class _Fleet:
     """A gateway with so many workers, and what it did since it was asked for that."""
 
-    def __init__(self, running: ExitStack, data: Path, stack: Path, aws: Process, workers: int) -> None:
+    def __init__(
+        self, running: ExitStack, data: Path, stack: Path, aws: Process, workers: int, *, own_core: bool
+    ) -> None:
         self._agent = key(data, "agent", ActorKind.AGENT)
         self._aws = aws
-        self._gate = running.enter_context(gateway(data, stack, aws.port, workers=workers))
+        self._gate = running.enter_context(gateway(data, stack, aws.port, workers=workers, own_core=own_core))
         self._best, self._spent, self._load, self._asked = 0.0, 0.0, 0.0, 0
         self.ask(MANY, 3)
         self.told()

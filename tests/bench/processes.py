@@ -104,13 +104,14 @@ def gateway(
     program: Sequence[str] = (sys.executable, "-m", "gateway"),
     *,
     workers: int = 1,
+    own_core: bool = False,
 ) -> Iterator[Process]:
     """`sentinel serve` with its data in `data`, one stack, and the stand-in at port `upstream` as AWS."""
     port = free_port()
     data.mkdir(parents=True, exist_ok=True)
     config = data / "sentinel.toml"
     config.write_text(
-        f'data = "{data}"\n[server]\nport = {port}\n[upstream]\nsimulated = "http://127.0.0.1:{upstream}"\n'
+        f'data = "{data}"\n[server]\nport = {port}\nown_core = {str(own_core).lower()}\n[upstream]\nsimulated = "http://127.0.0.1:{upstream}"\n'
         f'[[stacks]]\nname = "bench"\npath = "{stack}"\n'
     )
     several = ("--workers", str(workers)) if workers > 1 else ()

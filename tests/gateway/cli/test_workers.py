@@ -25,13 +25,15 @@ KAFKA = ROOT / "tests" / "cases" / "stacks" / "kafka"
 
 
 @contextmanager
-def _served(directory: Path, *arguments: str, stack: Path = KAFKA) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def _served(
+    directory: Path, *, stack: Path = KAFKA, own_core: bool = False
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     port = free_port()
     (directory / "sentinel.toml").write_text(
-        f'[server]\nport = {port}\nlease_seconds = 2\n[upstream]\nsimulated = "http://127.0.0.1:1"\n'
+        f'[server]\nport = {port}\nlease_seconds = 2\nown_core = {str(own_core).lower()}\n[upstream]\nsimulated = "http://127.0.0.1:1"\n'
         f'[[stacks]]\nname = "kafka"\npath = "{stack}"\n'
     )
-    command = [sys.executable, "-m", "gateway", "serve", "--workers", str(WORKERS), *arguments]
+    command = [sys.executable, "-m", "gateway", "serve", "--workers", str(WORKERS)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with (directory / "log").open("wb") as told:
         process = subprocess.Popen(command, cwd=directory, env=environment, stdout=told, stderr=told)
@@ -128,6 +130,22 @@ def test_each_worker_gets_as_many_connections_a_killed_one_is_replaced_and_all_e
         process.send_signal(signal.SIGTERM)
         assert process.wait(300) == 0
         assert _children(process.pid) == []
+
+
+def _cores_of(worker: int) -> set[str]:
+    """On which cores the threads of a process may run."""
+    found: set[str] = set()
+    for thread in Path(f"/proc/{worker}/task").iterdir():
+        with suppress(OSError):  # it has ended
+            found.update(re.findall(r"^Cpus_allowed_list:\t(.*)$", (thread / "status").read_text(), re.MULTILINE))
+    return found
+
+
+def test_each_worker_stays_on_a_core_of_its_own(tmp_path: Path) -> None:
+    every = sorted(os.sched_getaffinity(0))
+    wanted = sorted(str(every[number % len(every)]) for number in range(WORKERS))
+    with _served(tmp_path, own_core=True) as (process, _):
+        _until(lambda: sorted(core for each in _children(process.pid) for core in _cores_of(each)) == wanted)
 
 
 @pytest.mark.long
