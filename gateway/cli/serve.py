@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from gateway.cli import resident_memory
-from gateway.cli.own_core import require_own_core, stay_on_one_core
+from gateway.cli.own_core import require_own_core, stay_on_own_core
 from gateway.cli.places import MOST, Places
 from gateway.cli.unused_packages import DRAWING, without
 from gateway.core.errors import SentinelError, SettingsInvalid
@@ -154,8 +154,8 @@ async def _serve(settings: "Settings", listener: socket.socket, place: str) -> N
             timeout_graceful_shutdown=20,
         )
         descriptor, _, number = place.partition(":")
-        if settings.server.own_core:
-            stay_on_one_core(int(number) if place else None)  # what it started with took every core
+        if place and settings.server.own_core:
+            stay_on_own_core(int(number))  # what it started with took every core
         server = SharingServer(config, listener, Places(int(descriptor)), int(number)) if place else None
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(asyncio.to_thread(resident_memory.use_huge_pages))  # callers do not wait for it

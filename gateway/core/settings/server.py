@@ -52,7 +52,7 @@ class ServerSettings(SettingsTable):
     lease_seconds: Annotated[float, Field(ge=1, le=3600)] = 15.0
     """How long the mutations that a gateway sends are left to it after its last sign of life. Then they are in doubt."""
     own_core: bool = False
-    """Whether a gateway stays on one processor core, and of several workers each on its own: two carry out a fifth more changes so. For machines
+    """Whether each of several workers (`serve --workers`) stays on a processor core of its own: two carry out a fifth more changes so. For machines
     on which no other program keeps these cores busy. Linux only."""
 
 

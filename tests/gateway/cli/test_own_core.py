@@ -1,4 +1,4 @@
-"""A process stays on one core with every thread: those that run already, and those that start later."""
+"""A worker stays on one core with every thread: those that run already, and those that start later."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from tests.kit.up import ROOT
 
 _PROGRAM = """
 import json, os, sys, threading
-from gateway.cli.own_core import stay_on_one_core
+from gateway.cli.own_core import stay_on_own_core
 
 found, go_on = {}, threading.Event()
 
@@ -24,7 +24,7 @@ def tell(name, wait=False):
 
 before = threading.Thread(target=tell, args=("before", True))
 before.start()
-stay_on_one_core(json.loads(sys.argv[1]))
+stay_on_own_core(int(sys.argv[1]))
 go_on.set()
 after = threading.Thread(target=tell, args=("after",))
 after.start()
@@ -35,8 +35,8 @@ print(json.dumps(found))
 """
 
 
-def _cores(worker: int | None) -> dict[str, list[int]]:
-    command = [sys.executable, "-c", _PROGRAM, json.dumps(worker)]
+def _cores(worker: int) -> dict[str, list[int]]:
+    command = [sys.executable, "-c", _PROGRAM, str(worker)]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     found: dict[str, list[int]] = json.loads(told)
     return found
@@ -47,13 +47,6 @@ def test_workers_take_the_cores_in_turns(worker: int) -> None:
     every = sorted(os.sched_getaffinity(0))
     core = every[worker % len(every)]
     assert _cores(worker) == {"before": [core], "after": [core], "first": [core]}
-
-
-def test_one_alone_stays_on_one_of_the_cores_that_it_may_use() -> None:
-    found = _cores(None)
-    assert found["before"] == found["after"] == found["first"]
-    (core,) = found["first"]
-    assert core in os.sched_getaffinity(0)
 
 
 def test_elsewhere_than_on_linux_the_setting_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
