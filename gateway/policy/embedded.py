@@ -121,7 +121,6 @@ class Embedded(RunningEngine):
         self._bundle = bundle
         self._deadline = deadline_ms / 1000
         self._memory_bytes = memory_mb * 1024 * 1024
-        self._own = threading.local()
         self._idle: deque[WasmInstance] = deque()
         self._stop = threading.Event()
         self._end = weakref.finalize(self, self._stop.set)

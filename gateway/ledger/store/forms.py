@@ -137,7 +137,8 @@ def _filler(form: str, base: str | None) -> _Filler:
     pieces, order = read_form(form)
     if base is not None:
         base_pieces, base_order = read_form(base)
-        if len(base_order) * len(form) > _MOST_FILLED:
+        # Not the length of the form's text: it has each `%` twice, and what a gateway stored is read whatever is in it.
+        if len(base_order) * (sum(map(len, pieces)) + len(order)) > _MOST_FILLED:
             message = "It would be larger than any body that is stored short."
             raise ValueError(message)
         pieces, order = _on_base(pieces, order, base_pieces, base_order)

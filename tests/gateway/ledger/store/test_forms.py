@@ -63,6 +63,7 @@ def test_a_form_that_gives_its_base_too_few_values_leaves_the_body_as_it_is() ->
 def test_no_form_on_a_base_makes_a_body_of_gigabytes() -> None:
     body = short("0123456789", ["x"])
     assert whole(body, "%1$s" + "y" * 16 * LARGEST, "%1$s" * 10_000) == body
+    assert whole(body, "%1$s" * 10_000, "%1$s" * 10_000) == body
 
 
 def test_another_text_of_a_form_with_the_same_key_counts() -> None:

@@ -55,6 +55,14 @@ def test_what_many_bodies_have_is_said_once() -> None:
     assert code not in forms[fixing.base].text
 
 
+def test_a_value_that_a_form_writes_twice_as_long_is_read_again() -> None:
+    # A caller chooses such texts. A form that could not be read would leave the ledger unreadable.
+    bodies = [_body(n, text="%" * 27_000, numbers=[1_000 * n + each for each in range(300)]) for n in range(40)]
+    forms: dict[str, Form] = {}
+    assert len(_stored(bodies, forms)[-1]) < 3_000
+    assert any(form.base for form in forms.values())
+
+
 def test_after_a_new_value_another_form_is_learned() -> None:
     forms: dict[str, Form] = {}
     stored = _stored([_body(number, code="cd"[number // 100] * 64) for number in range(200)], forms)
