@@ -236,5 +236,5 @@ def _tls() -> ssl.SSLContext:
 
 def text_headers(raw: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
     """HttpReply headers decoded as latin-1, without the hop-by-hop ones."""
-    pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in raw)
-    return tuple((name, value) for name, value in pairs if name.lower() not in HOP_BY_HOP)
+    pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw]
+    return tuple([pair for pair in pairs if pair[0].lower() not in HOP_BY_HOP])

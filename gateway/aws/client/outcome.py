@@ -109,7 +109,8 @@ def outcome_of(response: HttpResponse, operation: OperationModel, protocol: str)
 
 def _classified(response: HttpResponse, operation: OperationModel, protocol: str) -> Sent:
     success = 200 <= response.status < 300  # noqa: PLR2004  RFC 9110 section 15.3
-    in_header = next((value for name in _REQUEST_ID_HEADERS if (value := response.header(name))), "")
+    headers = {name.lower(): value for name, value in reversed(response.headers)}  # of several the first
+    in_header = next(filter(None, map(headers.get, _REQUEST_ID_HEADERS)), "")
     # Of a reply without output botocore's parser would read nothing but the request id, and that its XML is well-formed.
     bare = success and bool(in_header) and _is_bare(operation, protocol, response.body)
     parsed = {} if bare else _parsed(response, operation, protocol)

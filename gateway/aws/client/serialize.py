@@ -181,7 +181,8 @@ _WRITTEN_ALIKE: Final = frozenset({str, int})
 
 def _form(members: Mapping[str, Any]) -> bytes:
     """The members as an HTML form, as `urlencode` writes it."""
-    if all(type(each) in _WRITTEN_ALIKE and _PLAIN.fullmatch(str(each)) for pair in members.items() for each in pair):
+    texts = (*members, *members.values())
+    if _WRITTEN_ALIKE.issuperset(map(type, texts)) and _PLAIN.fullmatch("".join(map(str, texts))):
         return "&".join([f"{name}={value}" for name, value in members.items()]).encode()
     return urlencode(members, doseq=True).encode()
 

@@ -147,7 +147,7 @@ class AwsDecoder:
         try:
             head = head_of(inbound)
             candidates = self._router.candidates(head)
-            if self._router.needs_form(head, candidates):
+            if self._router.needs_form(head):
                 return self._max_body
             routed = self._router.route(head, candidates, None)
             if self._classes.of(routed.service.name, routed.operation).changes_state:
@@ -167,7 +167,7 @@ class AwsDecoder:
         self, inbound: Inbound, head: RequestHead, candidates: tuple[Service, ...]
     ) -> tuple[Routed, Mapping[str, str] | None]:
         fields: dict[str, str] | None = None
-        if self._router.needs_form(head, candidates):
+        if self._router.needs_form(head):
             if head.query:
                 raise Malformed(
                     "The request has parameters in the query and in the body; only one place is allowed.",

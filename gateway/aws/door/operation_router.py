@@ -75,6 +75,8 @@ class OperationRouter:
         self._possible_routes = lru_cache(_CACHED_GROUPS)(self._filter_by_length)
         self._signed_as = lru_cache(_CACHED_GROUPS)(self._find_services)
         self._with_target = lru_cache(_CACHED_GROUPS)(self._find_target)
+        self._with_action = lru_cache(_CACHED_GROUPS)(self._find_action)
+        self._speaks_form = lru_cache(_CACHED_GROUPS)(self._find_form)
         self._usual_targets = lru_cache(_CACHED_TARGETS)(self._find_usual_target)
 
     def service(self, name: str) -> Service:
@@ -115,16 +117,20 @@ class OperationRouter:
     def _find_usual_target(self, target: str, content_type: str, signing: str, name: str) -> Routed | None:
         return self._with_target(target, signing, name) if media_type(content_type) in _JSON_TYPES else None
 
-    def needs_form(self, head: RequestHead, candidates: tuple[Service, ...]) -> bool:
+    def _find_form(self, signing: str, name: str) -> bool:
+        return any(service.form is not None for service in self._signed_as(signing, name))
+
+    def needs_form(self, head: RequestHead) -> bool:
         """Whether the body is a form that names the operation. Raises `errors.Malformed` if two protocols are indicated."""
-        looks_like_form = _looks_like_form(head)
+        content_type = head.content_type
+        looks_like_form = _looks_like_form(head, content_type)
         if ("smithy-protocol" in head.headers) + ("x-amz-target" in head.headers) + looks_like_form > 1:
             raise Malformed(
                 "The request has the markers of more than one protocol.",
                 aws_code="InvalidRequest",
                 code="two_protocols",
             )
-        return looks_like_form and _is_form(head, candidates) and head.content_type == FORM_TYPE
+        return content_type == FORM_TYPE and self._speaks_form(head.scope.signing, head.service)
 
     def route(self, head: RequestHead, candidates: tuple[Service, ...], fields: Mapping[str, str] | None) -> Routed:
         """The operation. `fields` are those of the body if `needs_form`, otherwise None. Raises `errors.UnknownOperation`, `errors.Malformed`."""
@@ -132,9 +138,12 @@ class OperationRouter:
             return self._route_rpc(head, candidates)
         if (target := head.headers.get("x-amz-target")) is not None:
             return self._route_target(head, target)
-        if _is_form(head, candidates):
-            return self._route_form(fields if fields is not None else unique(head.query), candidates)
-        if _looks_like_form(head) and candidates[0].query_compatible:
+        looks_like_form = _looks_like_form(head, head.content_type)
+        if looks_like_form and self._speaks_form(head.scope.signing, head.service):
+            fields = fields if fields is not None else unique(head.query)
+            action, version = fields.get("Action", ""), fields.get("Version", "")
+            return self._with_action(action, version, head.scope.signing, head.service)
+        if looks_like_form and candidates[0].query_compatible:
             raise UnknownOperation(
                 f"{candidates[0].name} is spoken here in its JSON protocol, not in its older query protocol; nothing was sent. Update the "
                 "client: boto3 1.28.82, AWS CLI 1.29.82 or 2.13.33, SDKs for JavaScript 3.447, Go 1.28 of service/sqs and Java 2.21.19 "
@@ -174,10 +183,10 @@ class OperationRouter:
             )
         return self._select(hits, operation, Protocol.JSON)
 
-    def _route_form(self, fields: Mapping[str, str], candidates: tuple[Service, ...]) -> Routed:
-        action, version = fields.get("Action", ""), fields.get("Version", "")
+    def _find_action(self, action: str, version: str, signing: str, name: str) -> Routed:
         if not action:
             raise UnknownOperation("The request names no Action.")
+        candidates = self._signed_as(signing, name)
         hits = [service for service in candidates if service.form is not None and service.version == version]
         if not hits:
             raise Malformed(
@@ -334,14 +343,10 @@ def _decode_label(text: str) -> str:
         ) from None
 
 
-def _looks_like_form(head: RequestHead) -> bool:
-    if head.content_type == FORM_TYPE:
+def _looks_like_form(head: RequestHead, content_type: str) -> bool:
+    if content_type == FORM_TYPE:
         return True
     return bool(head.query) and any(key.casefold() == "action" for key, _ in head.query)
-
-
-def _is_form(head: RequestHead, candidates: tuple[Service, ...]) -> bool:
-    return _looks_like_form(head) and any(service.form is not None for service in candidates)
 
 
 def _check_type(head: RequestHead, allowed: tuple[str, ...]) -> None:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import unquote
 
@@ -73,6 +74,7 @@ def _mistakes_of_texts(text: str, evidence: Sequence[str]) -> Iterator[str]:
             yield f"`{name}` contains a control character."
 
 
+@lru_cache(maxsize=64)  # a caller says the same of many changes
 def read_motive(intent: str, motivation: str) -> Motive:
     """The motive that the two header fields state. Raises `errors.Malformed`."""
     token = _TOKEN.match(motivation)

@@ -66,10 +66,12 @@ def pairs(text: str, *, where: str) -> list[tuple[str, str]]:
 
 def _pair(field: str, where: str) -> tuple[str, str]:
     key, _, value = field.partition("=")
-    try:
-        name, content = unquote_plus(key, errors="strict"), unquote_plus(value, errors="strict")
-    except UnicodeDecodeError:
-        _refuse_form(f"The {where} contains a parameter that is not UTF-8.", "encoding")
+    name, content = key, value
+    if "%" in field or "+" in field:
+        try:
+            name, content = unquote_plus(key, errors="strict"), unquote_plus(value, errors="strict")
+        except UnicodeDecodeError:
+            _refuse_form(f"The {where} contains a parameter that is not UTF-8.", "encoding")
     if not name:
         _refuse_form(f"The {where} contains a parameter without a name.", "encoding")
     if "\0" in name or "\0" in content:

@@ -63,7 +63,7 @@ class RequestReader:
         try:
             head = head_of(inbound)
             candidates = self._router.candidates(head)
-            fields = form(body) if self._router.needs_form(head, candidates) else None
+            fields = form(body) if self._router.needs_form(head) else None
             routed = self._router.route(head, candidates, fields)
             parameters = self._parameters(routed, head, body, fields)
         except (SentinelError, ValueError, KeyError, TypeError) as error:

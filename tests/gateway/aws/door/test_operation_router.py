@@ -21,7 +21,7 @@ def router(routes: RoutingIndex, table: CallClassTable) -> OperationRouter:
 def _routed(router: OperationRouter, inbound: Inbound, body: bytes = b"") -> Routed:
     head = head_of(inbound)
     candidates = router.candidates(head)
-    fields = form(body) if router.needs_form(head, candidates) else None
+    fields = form(body) if router.needs_form(head) else None
     return router.route(head, candidates, fields)
 
 
