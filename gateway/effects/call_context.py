@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gateway.core.errors import Ambiguous
-from gateway.core.model.json import Json, is_ambiguous
+from gateway.core.model.json import NUMBERS, Json, is_ambiguous
 from gateway.core.model.masking import PER_RUN, Masker, holds_mask
 from gateway.core.model.mutation import BY_CALL, Basis, Call, Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath
@@ -87,13 +87,17 @@ class Target:
         if not self.schema.knows(attribute):
             raise NotUnderstood(f"{self.resource_type} has no attribute {attribute}")
         shown = self._masked(attribute, value, secret=secret)
-        judged = shown if may_hold_secret(self.resource_type, attribute) else unmasked_documents(value, shown)
-        _refuse_ambiguous(attribute, judged)
+        judged = shown
+        if type(shown) not in NUMBERS:  # which are no documents
+            judged = shown if may_hold_secret(self.resource_type, attribute) else unmasked_documents(value, shown)
+            _refuse_ambiguous(attribute, judged)
         sensitive = secret or shown != value or holds_mask(shown) or is_secret(self.resource_type, attribute)
         effect = self._effect(attribute, action, shown, sensitive=sensitive)
         return effect if judged == shown else replace(effect, judged=judged)
 
     def _own_name(self, attribute: str) -> str:
+        if not self.names:
+            return attribute
         top = AttributePath(attribute).top
         return self.names[top] + attribute[len(top) :] if top in self.names else attribute
 
@@ -161,8 +165,10 @@ class CallContext:
 
         Without it, an ARN or URL in another account could pass for a resource of ours that has the same name.
         """
+        if self.call.account:
+            return self.call.account
         known = self.inventory.accounts()
-        return self.call.account or (next(iter(known)) if len(known) == 1 else "")
+        return next(iter(known)) if len(known) == 1 else ""
 
     def require_here(self, account: str, region: str) -> None:
         """Raise `NotUnderstood` unless an account and a region, each of which may be empty, are those of the call."""

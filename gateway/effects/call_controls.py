@@ -13,6 +13,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
+from gateway.core.model.json import SCALARS
 from gateway.core.model.mutation import Call
 
 FILE: Final = "reviewed_controls.json"
@@ -113,7 +114,8 @@ def _members(value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield str(name), inner
-            yield from _members(inner)
+            if type(inner) not in SCALARS:
+                yield from _members(inner)
     elif isinstance(value, list | tuple):
         for inner in value:
             if not isinstance(inner, str):

@@ -18,6 +18,12 @@ from gateway.terraform.resource_index import as_text
 _CANONICAL = {twin.resource_type: name for name, twins in TWINS.items() for twin in twins}
 """Each twin → the type that rows name."""
 _HELD_BY_VALUE = (Holding.VALUE, Holding.ENTRY)
+_PARTS_BY_VALUE = {
+    owner_type: held
+    for owner_type, parts in PARTS_OF_OWNER.items()
+    if (held := tuple(part for part in parts if part.members and part.holding in _HELD_BY_VALUE))
+}
+"""Type of an owner → its parts that an attribute, or an entry of it, may be declared as."""
 
 
 def in_declared_form(context: CallContext, effects: Sequence[Effect]) -> tuple[Effect, ...]:
@@ -37,9 +43,10 @@ def _moved(context: CallContext, group: Sequence[Effect]) -> Iterator[Effect]:
         yield from (replace(effect, implied=True) for effect in group)
         return
     owner_type = _CANONICAL.get(first.resource_type, first.resource_type)
-    parts = tuple(
-        part for part in PARTS_OF_OWNER.get(owner_type, ()) if part.members and part.holding in _HELD_BY_VALUE
-    )
+    parts = _PARTS_BY_VALUE.get(owner_type)
+    if parts is None:
+        yield from group
+        return
     for effect in group:
         yield from _on_part(context, effect, parts) or (effect,)
 

@@ -24,6 +24,8 @@ _KEEP_CAPACITY = frozenset({"Launch", "Terminate", "ReplaceUnhealthy", "HealthCh
 _MOVE_CAPACITY = frozenset({"AlarmNotification", "ScheduledActions"})
 """Processes that change the capacity that is desired."""
 
+_SETTING = (EffectAction.SET, EffectAction.CREATE)
+
 Claimed = Mapping[tuple[str, str], Sequence[Json]]
 """(Address, attribute) → the values that standing claims say it has, or is about to have."""
 
@@ -81,6 +83,8 @@ def implied_effects(context: CallContext, effects: Sequence[Effect], claimed: Cl
                 if found.setdefault(key, effect) != effect:
                     # It leads to two values, so nobody knows which.
                     found[key] = replace(effect, action=EffectAction.INVOKE, value=None)
+    if not found:  # as most calls
+        return ()
     asked = {(effect.address, effect.attribute) for effect in effects}
     return tuple(effect for key, effect in found.items() if key not in asked)
 
@@ -91,12 +95,13 @@ def _changes(context: CallContext, effects: Sequence[Effect], claimed: Claimed) 
         if effect.resource_type in IMPLICATIONS:
             by_address.setdefault(effect.address, []).append(effect)
     for group in by_address.values():
-        setting = [each for each in group if each.action in (EffectAction.SET, EffectAction.CREATE)]
         yield Change(
             context=context,
             target=context.target_of(group[0]),
-            values={each.attribute: each.value for each in setting if each.attribute != WHOLE},
-            actions=frozenset(each.action for each in group),
+            values={
+                each.attribute: each.value for each in group if each.action in _SETTING and each.attribute != WHOLE
+            },
+            actions=frozenset({each.action for each in group}),
             claimed=claimed,
         )
 

@@ -23,7 +23,10 @@ def interpret(operation: Operation, context: CallContext) -> tuple[Effect, ...]:
     """All effects of the call. Raises `NotUnderstood`, `errors.Ambiguous`."""
     if operation.handler is not None:
         return operation.handler(context)
-    return tuple(effect for target in _targets(operation, context) for effect in effects_on(operation, context, target))
+    found: list[Effect] = []
+    for target in _targets(operation, context):
+        found += effects_on(operation, context, target)
+    return tuple(found)
 
 
 def _targets(operation: Operation, context: CallContext) -> Iterator[Target]:
@@ -44,7 +47,7 @@ def _targets(operation: Operation, context: CallContext) -> Iterator[Target]:
         identity: dict[str, str] = {}
         for name, value in given.items():
             said = _identified(operation, context, name, member if name in lists else value)
-            if any(identity.get(key, text) != text for key, text in said.items()):
+            if identity and any(identity.get(key, text) != text for key, text in said.items()):
                 raise NotUnderstood(f"{name} names another resource than the parameters before it")
             identity |= said
         target = context.target(operation.resource_type, identity)
@@ -118,6 +121,8 @@ def _reset_to_defaults(
     operation: Operation, target: Target, given: Mapping[str, Json], parameters: Mapping[str, object]
 ) -> Mapping[str, Json]:
     """Attribute → default, for the attributes that the call omits and whose recorded value is not the default."""
+    if not operation.defaults and not operation.overwrites:
+        return {}
     defaults = dict(operation.defaults)
     for path, members in operation.overwrites.items():
         if _has(parameters, path):

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from gateway.core.errors import CallTooLarge
+from gateway.core.model.json import SCALARS
 
 MOST_EFFECTS = 1_000
 """Effects of one call; also the resources that one call may name."""
@@ -41,6 +42,8 @@ def refuse_too_large(parameters: Mapping[str, object], without: Collection[str])
     todo = [value for name, value in parameters.items() if name not in without]
     while todo:
         value = todo.pop()
+        if type(value) in SCALARS:
+            continue
         if isinstance(value, Mapping):
             inner: Collection[object] = value.values()
         elif isinstance(value, list | tuple):

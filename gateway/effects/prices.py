@@ -85,8 +85,8 @@ class PriceTable:
             raise NotPriced("what the call changes of it is not known")
         if not any(each.changes for each in changes):
             return Decimal(0)
-        before, after, copies = _states(mutation, changes, self.copies.get(kind, ""))
         parts = self._parts(region, kind)
+        before, after, copies = _states(mutation, changes, self.copies.get(kind, ""))
         judged = {name for part in parts for name in _named(part)}
         touched = any(AttributePath(each.effect.attribute).touches(name) for each in changes for name in judged)
         if before is not None and after is not None and not touched:

@@ -84,7 +84,7 @@ class TypeSchema:
 
     def is_sensitive(self, path: str) -> bool:
         """Whether the attribute or one that encloses it is sensitive."""
-        return any(secret.covers(path) for secret in self.sensitive)
+        return bool(self.sensitive) and any(secret.covers(path) for secret in self.sensitive)
 
 
 def read_schemas(types: Iterable[str]) -> Mapping[str, TypeSchema]:
@@ -195,9 +195,12 @@ _WRAPPERS_IN_BLOCKS = frozenset({"ebs", "metric", "projection", "provisioned_thr
 
 def match(schema: TypeSchema, steps: tuple[str, ...]) -> str | None:
     """The attribute path for the parameter at `steps`, e.g. `("VpcConfig", "SubnetIds")`; None unless exactly one attribute fits."""
-    if any(len(step) > LONGEST_NAME for step in steps):
+    if max(map(len, steps), default=0) > LONGEST_NAME:
         return None
-    names = tuple(snake(step) for step in steps)
+    names = tuple(map(snake, steps))
+    path = ".".join(names)
+    if path in schema.kinds and path not in _NEVER:  # as most do
+        return path
     for candidate in _variants(names):
         path = ".".join(candidate)
         if path in schema.kinds and path not in _NEVER:

@@ -684,11 +684,11 @@ def log_decision(mutation: Mutation, decision: Decision, outcome: Outcome) -> No
     log.info(
         "decision",
         mutation=mutation.id,
-        verdict=decision.verdict.value,
+        verdict=decision.verdict._value_,
         outcome=_NAMES[type(outcome)],
         operation=f"{mutation.call.service}:{mutation.call.operation}",
         actor=mutation.caller.actor,
-        kind=mutation.caller.kind.value,
+        kind=mutation.caller.kind._value_,
         motive=f"{motive.intent}/{motive.motivation}" if motive else "",
         resources=list(addresses[:_MOST_ADDRESSES]),
         more_resources=max(0, len(addresses) - _MOST_ADDRESSES),

@@ -269,5 +269,6 @@ def sort_lists(value: Json) -> Json:
             key: sort_lists(item) if type(item) is dict or type(item) is list else item for key, item in value.items()
         }
     if isinstance(value, list):
-        return sorted((sort_lists(item) for item in value), key=canonical) if value else value
+        items = [sort_lists(item) for item in value]
+        return sorted(items, key=canonical) if len(items) > 1 else items
     return value

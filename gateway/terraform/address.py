@@ -68,6 +68,7 @@ def resource_type_of(text: str) -> str:
     return address.resource_type if address else ""
 
 
+@functools.lru_cache(maxsize=4096)
 def type_of_named(name: str) -> str:
     """The type of the resource that the gateway calls so; of one that no stack declares, what stands before the brace."""
     local = split_stack(name)[1]

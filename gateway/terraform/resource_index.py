@@ -3,7 +3,7 @@
 Never look up a value alone: several types may use the same name, and other resources may contain an ARN.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gateway.core.errors import Ambiguous
 from gateway.core.model.invented import UNPREFIXED, generated_prefix
@@ -32,8 +32,8 @@ class ResourceIndex:
     def matching(self, resource_type: str, identity: Mapping[str, str]) -> tuple[str, ...]:
         """The addresses that match every attribute of the identity. An empty identity matches nothing."""
         groups = [self._having(resource_type, attribute, value) for attribute, value in identity.items()]
-        if not groups:
-            return ()
+        if len(groups) <= 1:
+            return tuple(*groups)
         # The shortest first: of all the rules of a group, few have the range that is asked for.
         shortest, *others = sorted(groups, key=len)
         return tuple(address for address in shortest if all(address in group for group in others))
@@ -122,7 +122,7 @@ def as_text(value: Json) -> str:
     return str(value) if isinstance(value, str | int | float) else ""
 
 
-def only_match(addresses: tuple[str, ...], resource_type: str, identity: Mapping[str, str]) -> str | None:
+def only_match(addresses: Sequence[str], resource_type: str, identity: Mapping[str, str]) -> str | None:
     """The only address, None if there is none. Raises `errors.Ambiguous` if there are several."""
     if len(addresses) > 1:
         named = ", ".join(f"{name} = {value!r}" for name, value in identity.items())

@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
-from gateway.core.model.json import Json, is_document, is_list, looks_like_document, with_strings
+from gateway.core.model.json import NUMBERS, Json, is_document, is_list, looks_like_document, with_strings
 from gateway.core.model.masking import PER_RUN, Masker, holds_mask, is_masked
 from gateway.core.model.path import AttributePath
 from gateway.terraform.secret_vocabulary import (
@@ -171,6 +171,8 @@ def _masked(value: Json, resource_type: str, path: str, masker: Masker) -> Json:
         return masker.mask(value)
     if isinstance(value, str):
         return masked_text(value, masker)
+    if type(value) in NUMBERS:
+        return value
     if isinstance(value, Mapping):
         return {key: _masked(item, resource_type, f"{path}.{_step(key)}", masker) for key, item in value.items()}
     if isinstance(value, Sequence):
@@ -243,6 +245,7 @@ def _encloses(listed: frozenset[str], path: AttributePath) -> bool:
     return bool(listed) and any(each in listed for each in path.enclosing)
 
 
+@lru_cache(maxsize=4096)
 def _without_indexes(attribute: str) -> AttributePath:
     """The path as the schema has it: without the indexes of blocks."""
     if _DIGIT.search(attribute) is None:

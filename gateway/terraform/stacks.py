@@ -227,9 +227,12 @@ class Stacks:
         Raises `errors.Ambiguous` if several match.
         """
         for pending in (False, True):
-            indexes = [(stack, stack.pending_index if pending else stack.recorded_index) for stack in self.all]
-            matching = [(stack, hit) for stack, index in indexes for hit in index.matching(resource_type, identity)]
-            here = tuple(stack.named(hit) for stack, hit in matching if stack.places.of(hit).may_be(account, region))
+            here = [
+                stack.named(hit)
+                for stack in self.all
+                for hit in (stack.pending_index if pending else stack.recorded_index).matching(resource_type, identity)
+                if stack.places.of(hit).may_be(account, region)
+            ]
             if here:
                 return only_match(here, resource_type, identity)
         created = {

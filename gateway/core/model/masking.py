@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from gateway.core.model.json import Json, canonical
+from gateway.core.model.json import SCALARS, Json, canonical
 
 MEMBER: Final = "hmac_sha256"
 """The only member of a masked value: `{"hmac_sha256": "64 hexadecimal digits"}`."""
@@ -51,11 +51,13 @@ PER_RUN: Final = Masker(key=secrets.token_bytes(32))
 
 def is_masked(value: object) -> bool:
     """Whether the value is a mask and nothing else."""
-    return isinstance(value, Mapping) and len(value) == 1 and MEMBER in value
+    return type(value) not in SCALARS and isinstance(value, Mapping) and len(value) == 1 and MEMBER in value
 
 
 def holds_mask(value: object) -> bool:
     """Whether the value is masked or has a masked part at any depth."""
+    if type(value) in SCALARS:
+        return False
     if is_masked(value):
         return True
     if isinstance(value, Mapping):

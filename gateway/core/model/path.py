@@ -85,7 +85,7 @@ class AttributePath(str):
 
     def touches(self, other: str) -> bool:
         """Whether one of the two is the other, or a part of it."""
-        return self.covers(other) or AttributePath(other).covers(self)
+        return other == self or other.startswith(f"{self}.") or self.startswith(f"{other}.")
 
     def value_at(self, attributes: Json) -> Json:
         """The value at this path; None if there is none. A list with one block is treated as the block."""
@@ -106,6 +106,9 @@ class AttributePath(str):
 
 def put_all(attributes: Mapping[str, Json], changes: Sequence[tuple[str, Json]]) -> Mapping[str, Json]:
     """A copy of the attributes with every (path, value) put in turn, as `AttributePath.put` does, but each container copied once."""
+    tops = {path: value for path, value in changes if "." not in path and "%" not in path}
+    if len(tops) == len(changes):  # attributes of the resource itself, as most are
+        return {**attributes, **tops}
     return _put_each(attributes, [(AttributePath(path).steps, value) for path, value in changes])
 
 
@@ -149,7 +152,7 @@ def _put(value: Json, steps: Sequence[str], new: Json) -> Json:
 
 def overlaps(one: str, other: str) -> bool:
     """Whether two attributes of one resource are the same, or one is a part of the other."""
-    return WHOLE in (one, other) or AttributePath(one).touches(other)
+    return WHOLE in (one, other) or one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
 
 
 T = TypeVar("T")

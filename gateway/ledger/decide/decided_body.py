@@ -66,12 +66,13 @@ def decided_body(
     `owner` is the gateway that will send the call; `asked_version` that of the packed questions.
     """
     caller, sender = mutation.caller, mutation.sender
-    sent = decision.carried_out and mutation.opens is None
+    carried_out, refused = decision.carried_out, _is_refused(decision)
+    sent = carried_out and mutation.opens is None
     return DecidedBody(
         caller=RecordedCaller(
             kind=caller.kind, key_id=caller.key_id, roles=caller.roles, on_behalf_of=caller.on_behalf_of
         ),
-        call=_call(mutation, decision, facts.account),
+        call=_call(mutation, facts.account, MAX_DENIED_PARAMETERS if refused else MAX_PARAMETERS),
         door=mutation.door,
         sender=RecordedSender(peer=sender.peer, user_agent=sender.user_agent),
         motive=RecordedMotive.of(mutation.motive),
@@ -96,9 +97,9 @@ def decided_body(
         attempt=RecordedAttempt(idempotency_key=mutation.idempotency_key, owner=owner, signature=mutation.signature)
         if sent
         else None,
-        plan=_plan(mutation) if decision.carried_out else None,
+        plan=_plan(mutation) if carried_out else None,
         part=_part(mutation),
-        inner=_inner(mutation.inner, MAX_DENIED_PARAMETERS if _is_refused(decision) else MAX_INNER_PARAMETERS),
+        inner=_inner(mutation.inner, MAX_DENIED_PARAMETERS if refused else MAX_INNER_PARAMETERS),
         asked=RecordedAsked.of(decision.asked, judged_on(mutation, facts) if decision.asked else None, asked_version),
     )
 
@@ -225,13 +226,12 @@ def _cost(cost: CostDifference) -> RecordedCost | None:
     )
 
 
-def _call(mutation: Mutation, decision: Decision, account: str) -> RecordedCall:
-    """The call with its parameters, secrets masked: whole unless they are very large, the call is denied, or a mask hides what it runs.
+def _call(mutation: Mutation, account: str, most: int) -> RecordedCall:
+    """The call with its parameters, secrets masked: whole unless they have more than `most` characters, or a mask hides what it runs.
 
     `account` is that of the states, which a call is about if no setting names its account.
     """
     call = mutation.call
-    most = MAX_DENIED_PARAMETERS if _is_refused(decision) else MAX_PARAMETERS
     parameters, whole = bounded_parameters(call, most, runs=mutation.call_class is CallClass.EXECUTE)
     return RecordedCall(
         service=call.service,
@@ -253,7 +253,7 @@ def _decision(decision: Decision) -> RecordedDecision:
     return RecordedDecision(
         verdict=decision.verdict,
         carried_out=decision.carried_out,
-        findings=tuple(recorded_finding(finding) for finding in decision.findings),
+        findings=tuple(map(recorded_finding, decision.findings)),
         supersedes=decision.supersedes,
         mode=decision.mode,
         approval=decision.approval,

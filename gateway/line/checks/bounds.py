@@ -75,7 +75,7 @@ class _Judge:
         if bound.attribute == effect.attribute:
             return _problem(bound, subject)
         # The bound is about a part of the attribute or about what holds it; the state after the change has that value.
-        key = (effect.address, effect.action.value, bound.attribute, bound.name, bound.source)
+        key = (effect.address, effect.action, bound.attribute, bound.name, bound.source)
         if key not in self._problems:
             self._problems[key] = _problem(bound, subject)
         return self._problems[key]
@@ -88,9 +88,11 @@ def _same_state(one: Subject, other: Subject) -> bool:
 
 
 def _problem(bound: Bound, subject: Subject) -> str:
+    if bound.name == CONDITION:  # which is about no value of its own
+        return breach(bound, None, None)
     wanted, before = _values(bound, subject)
-    if _left_to_aws(bound, wanted, subject):
-        return ""
+    if wanted is None and subject.effect.action is EffectAction.CREATE:
+        return ""  # it is created without this attribute, so there is no value to check
     if bound.name == "cidr_within" and subject.effect.unrecorded:
         return f"lets in {', '.join(subject.effect.unrecorded[:_MAX_NAMED])}, and no state records what addresses that has, so it lies outside cidr_within"
     return breach(bound, wanted, before, created=_created(subject))
@@ -182,7 +184,8 @@ def _may_set(subject: Subject) -> bool:
     effect, contract = subject.effect, subject.contract
     if effect.action is EffectAction.CREATE and effect.attribute == WHOLE:
         return True
-    if any(AttributePath(path).covers(effect.attribute) for path in (*contract.mutable, *contract.bounded)):
+    granted = (*contract.mutable, *contract.bounded)
+    if effect.attribute in granted or any(AttributePath(path).covers(effect.attribute) for path in granted):
         return True
     if subject.hidden:
         return False  # that the code declares this very secret would tell the agent that its guess is right
@@ -287,11 +290,6 @@ def _values(bound: Bound, subject: Subject) -> tuple[Json, Json]:
 
 def _created(subject: Subject) -> bool:
     return subject.effect.action is EffectAction.CREATE or not subject.exists
-
-
-def _left_to_aws(bound: Bound, wanted: Json, subject: Subject) -> bool:
-    """Whether a resource is created without this attribute, so that there is no value to check."""
-    return wanted is None and bound.name != CONDITION and subject.effect.action is EffectAction.CREATE
 
 
 def _sets_unknown(effect: Effect) -> bool:

@@ -40,6 +40,8 @@ def dangerous_parts(subject: Subject, account: str) -> list[Json]:
     if value in _NOTHING:
         return []
     gained = _texts_at(effect.resource_type, effect.attribute, value)
+    if not gained:  # as of most numbers
+        return []
     before, declared = _known_texts(subject, subject.before), _known_texts(subject, subject.declared)
     found = (
         _Part(subject=subject, path=path, texts=texts, before=before.get(path, {}), declared=declared.get(path, {}))

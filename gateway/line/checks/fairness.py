@@ -275,7 +275,7 @@ def _share_of_put_back(limits: FairLimits) -> FairShare:
 
 def motivation_of(mutation: Mutation) -> str:
     """The motivation, or `none`."""
-    return mutation.motive.motivation.value if mutation.motive else WITHOUT_MOTIVE
+    return mutation.motive.motivation._value_ if mutation.motive else WITHOUT_MOTIVE
 
 
 def _too_large(charges: Mapping[str, Charge]) -> tuple[Finding, ...]:

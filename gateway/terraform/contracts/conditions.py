@@ -102,12 +102,12 @@ class CodeConditions:
         wanted = sorted(references((rule.condition, rule.message)))
         told = without_secrets(rule, instance.module)
         plain = all(root in _OF_THE_INSTANCE or (root in ("self", "var") and name) for root, name in wanted)
+        asked = [(root, name) for root, name in wanted if root not in _OF_THE_INSTANCE]
         known: Remembered[Bound] = Remembered()
 
         def judged(after: Attributes, fed: Attributes) -> Bound:
             # A variable that nothing feeds has the module's value, whatever changes.
-            values = ((after if root == "self" else fed, name) for root, name in wanted if root not in _OF_THE_INSTANCE)
-            key = key_of(values) if plain else None
+            key = key_of([(after if root == "self" else fed, name) for root, name in asked]) if plain else None
             return known.once(key, lambda: evaluate_condition(told, self._scope(instance, rule, after, fed)))
 
         return judged

@@ -219,7 +219,7 @@ def _once(expressions: Sequence[WrittenExpression], evaluated: Evaluated) -> Eva
     known: Remembered[Bound] = Remembered()
 
     def remembered(scope: EvaluationScope) -> Bound:
-        key = key_of((scope.names[root], name) for root, name in wanted)
+        key = key_of([(scope.names[root], name) for root, name in wanted])
         return known.once(key, lambda: evaluated(scope))
 
     return remembered
