@@ -35,6 +35,8 @@ _SAMPLES: Final = 6
 """So many bodies of those looked at had the same values before a form fixes these."""
 _WORTH: Final = 48
 """Fewest characters that a form on a base saves."""
+_LOOKED_FOR: Final = 32
+"""Characters by which a piece is found. To look for a long text, Python prepares for it, which takes longer than to compare it where its beginning is."""
 _SHARED: Final = 6
 """Characters of a value from which on its repetitions are the same value; shorter ones are equal by chance."""
 
@@ -172,7 +174,9 @@ def _values_between(pieces: Sequence[str], order: Sequence[int], holes: int, bod
     values: list[str | None] = [None] * holes
     find = body.find
     for number, piece in zip(order, pieces[1:], strict=True):
-        end = find(piece, at) if piece else len(body)
+        end = find(piece[:_LOOKED_FOR], at) if piece else len(body)
+        if end >= 0 and not body.startswith(piece, end):
+            end = find(piece, end + 1)
         if end < 0:
             return None
         value = body[at:end]
