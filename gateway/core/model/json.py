@@ -74,7 +74,8 @@ _strict: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=
 _any: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=to_json
 ).encode
-_ALIKE: Final = frozenset({type(None), bool, int, str})
+WRITTEN_ALIKE: Final = frozenset({type(None), bool, int, str})
+"""The types of single values that msgspec writes as Python does."""
 _NESTED: Final = frozenset({dict, list, tuple})
 
 
@@ -131,13 +132,13 @@ def canonical_again(document: object) -> bytes:
 
 def is_plain(items: Collection[Any]) -> bool:
     """Whether msgspec writes these as Python does, in a tenth of the time. It writes floats, times and decimals otherwise, and NaN as null."""
-    if _ALIKE.issuperset(
+    if WRITTEN_ALIKE.issuperset(
         map(type, items)
     ):  # as most objects and lists are, seen without a step of Python for each value
         return True
     for item in items:
         kind = type(item)
-        if kind not in _ALIKE and not (kind in _NESTED and is_plain(item.values() if kind is dict else item)):
+        if kind not in WRITTEN_ALIKE and not (kind in _NESTED and is_plain(item.values() if kind is dict else item)):
             return False
     return True
 

@@ -75,8 +75,8 @@ def motive_to_json(motive: Motive | None) -> dict[str, Json] | None:
     if motive is None:
         return None
     return {
-        "intent": motive.intent._value_,
-        "motivation": motive.motivation._value_,
+        "intent": str(motive.intent),
+        "motivation": str(motive.motivation),
         "text": motive.text,
         "evidence": list(motive.evidence),
         "wanted_seconds": None if motive.wanted_for is None else max(1, math.ceil(motive.wanted_for.total_seconds())),

@@ -211,7 +211,7 @@ def _store(transaction: Transaction, actor: str, before: Used, after: Used) -> N
         "who": actor,
         "new_levels": levels_text(after.levels),
         "new_in_a_row": breaker.in_a_row,
-        "new_state": breaker.state.value,
+        "new_state": str(breaker.state),
         "new_until": to_text(breaker.until) if breaker.until else "",
         "new_trial": breaker.trial,
     }

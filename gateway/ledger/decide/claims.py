@@ -199,6 +199,8 @@ def settle_claims(transaction: Transaction, mutation_id: str, rows: Sequence[Cla
 
 def end_claims(transaction: Transaction, rows: Sequence[ClaimRow], at: datetime, how: ClaimEnd) -> None:
     """End open claims, without a record. Raises `errors.ImpossibleTransition` if one cannot end so in its state."""
+    if not rows:
+        return
     require(rows, ClaimEvent(how.value))
     transaction.change_each(_END, [{"claim": row.id, "at": to_text(at), "how": how.value} for row in rows])
 

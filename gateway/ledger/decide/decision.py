@@ -151,11 +151,11 @@ def _store(transaction: Transaction, write: WriteSet, *, looks: bool) -> tuple[C
     spend_signature(transaction, write.mutation, write.facts.now)
     confirm_proof(transaction, write.claims, write.facts)
     begin_put_back(transaction, write)
-    _end_replaced(transaction, write)
+    given_up = _end_replaced(transaction, write)
     _use_approval(transaction, write)
     seq = _append(transaction, write)
     _take_claims(transaction, write.claims, unsettled=write.mutation.opens is None)
-    _refuse_too_many(transaction, write)
+    _refuse_too_many(transaction, write, given_up)
     if write.mutation.opens is not None:
         open_session(transaction, write, seq)
         return write.claims
@@ -166,17 +166,20 @@ def _store(transaction: Transaction, write: WriteSet, *, looks: bool) -> tuple[C
 
 def _append(transaction: Transaction, write: WriteSet) -> int:
     return transaction.append(
-        write.record, motive=write.mutation.motive, verdict=write.decision.verdict.value, resources=write.resources
+        write.record, motive=write.mutation.motive, verdict=str(write.decision.verdict), resources=write.resources
     )
 
 
-def _end_replaced(transaction: Transaction, write: WriteSet) -> None:
-    """End the claims that the decision supersedes and those that have expired. Raises `errors.ClaimTaken` for any other in the way."""
+def _end_replaced(transaction: Transaction, write: WriteSet) -> int:
+    """End the claims that the decision supersedes and those that have expired; how many of the actor's own it gave up before their time was over.
+
+    Raises `errors.ClaimTaken` for any other in the way.
+    """
     addresses = sorted({effect.address for effect in write.setting} | {address for address, _ in write.facts.coupled})
     standing = transaction.rows(_STANDING, {"addresses": canonical_text(addresses)}) if addresses else []
     superseded = _superseded(transaction, write, standing)
+    now = to_text(write.facts.now)
     if standing:
-        now = to_text(write.facts.now)
         expired = [
             row for row in standing if row.until and row.until <= now and not row.unsettled and row.id not in superseded
         ]
@@ -184,9 +187,11 @@ def _end_replaced(transaction: Transaction, write: WriteSet) -> None:
         _refuse_taken(write, [row for row in standing if row.id not in ending])
         end_expired(transaction, expired, write.facts.now)
     for claim in sorted(superseded):
-        values = {"claim": claim, "at": to_text(write.facts.now), "by": write.mutation.id}
-        if transaction.change(_SUPERSEDE, values) != 1:
+        if transaction.change(_SUPERSEDE, {"claim": claim, "at": now, "by": write.mutation.id}) != 1:
             raise ClaimTaken(f"Claim {claim}, which this change would supersede, ended meanwhile. Nothing was sent.")
+    actor = write.mutation.caller.actor
+    own = [row for row in standing if row.id in superseded and row.actor == actor]
+    return len([row for row in own if row.until is None or row.until > now])
 
 
 def _superseded(transaction: Transaction, write: WriteSet, standing: Sequence[ClaimRow]) -> set[str]:
@@ -265,10 +270,15 @@ def _take_claims(transaction: Transaction, claims: Sequence[Claim], *, unsettled
         raise ClaimTaken("Another mutation took the same attribute first. Nothing was sent; try again.") from error
 
 
-def _refuse_too_many(transaction: Transaction, write: WriteSet) -> None:
-    """Raise `errors.ClaimTaken` if the actor now holds more claims than the policy lets it: another call of it was faster."""
+def _refuse_too_many(transaction: Transaction, write: WriteSet, given_up: int) -> None:
+    """Raise `errors.ClaimTaken` if the actor now holds more claims than the policy lets it: another call of it was faster.
+
+    Who takes no more than it has `given_up` holds no more than before, when the call that was faster was held against the limit.
+    """
     limits = [write.decision.obligations.get(name) for name in ("claims_limit", "claims_of_motivation")]
     if limits == [None, None] or not write.claims or write.decision.mode is not Mode.ENFORCE:
+        return
+    if limits[1] is None and len(write.claims) <= given_up:
         return
     actor, motivation = write.mutation.caller.actor, motivation_of(write.mutation.motive)
     held = open_claims(transaction, actor, write.facts.now)
@@ -290,7 +300,7 @@ def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None
         "idempotency_key": mutation.idempotency_key or None,
         "call_digest": write.call_digest,
         "decided_at": to_text(write.facts.now),
-        "state": AttemptState.IN_FLIGHT.value,
+        "state": str(AttemptState.IN_FLIGHT),
         "request_id": "",
         "reason": "",
         "reply_status": None,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from msgspec import structs
-from sqlalchemy import bindparam, delete, exists, insert, select, update
+from sqlalchemy import and_, bindparam, delete, exists, insert, select, update
 
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.failpoints import Point, failpoint
@@ -160,33 +160,54 @@ _ATTEMPT: Final = Query.of(ATTEMPTS, AttemptRow, ATTEMPTS.c.mutation_id == bindp
 
 
 class SettlingRow(NamedTuple):
-    """What every outcome asks of the ledger first, by one statement: to run one takes longer than to read these rows."""
+    """What an outcome asks of the ledger beside the attempt and its claims."""
 
-    mutation_id: str
-    seq: int
-    actor: str
-    stack: str
-    idempotency_key: str | None
-    state: str
-    owner: str
     counted: int
     """Whether a row of refusals of the actor is counted, which the outcome may end."""
-    last: int
-    """The number of the chain's last record."""
+    seq: int
+    """Of the chain's last record."""
     hash: str
 
 
-_SETTLING: Final = Query(
+_SETTLING: Final = Statement(
     select(
         *columns(ATTEMPTS, AttemptRow),
-        exists().where(BUDGETS.c.actor == ATTEMPTS.c.actor, IS_COUNTED).label("counted"),
-        END.c.seq.label("last"),
+        exists().where(BUDGETS.c.actor == ATTEMPTS.c.actor, IS_COUNTED),
+        END.c.seq,
         END.c.hash,
+        *columns(CLAIMS, ClaimRow),
     )
-    .select_from(ATTEMPTS.join(END, IS_END))
-    .where(ATTEMPTS.c.mutation_id == bindparam("mutation")),
-    SettlingRow,
+    .select_from(
+        ATTEMPTS.join(END, IS_END).outerjoin(
+            CLAIMS, and_(CLAIMS.c.mutation_id == bindparam("mutation"), CLAIMS.c.ended_at.is_(None))
+        )
+    )
+    .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
 )
+"""What every outcome asks first, by one statement: to run one takes longer than to read these rows. There is one for each open claim of the mutation, or
+one whose claim is all null; `_settling` takes them apart.
+"""
+
+
+class _Settling(NamedTuple):
+    """An attempt that is to be settled."""
+
+    attempt: AttemptRow
+    beside: SettlingRow
+    claims: Sequence[ClaimRow]
+    """Its open claims."""
+
+
+def _settling(transaction: Transaction, mutation_id: str) -> _Settling | None:
+    rows = transaction.fetch(_SETTLING, {"mutation": mutation_id})
+    if not rows:
+        return None
+    attempt, beside = len(AttemptRow._fields), len(AttemptRow._fields) + len(SettlingRow._fields)
+    first = rows[0]
+    claims = [ClaimRow(*row[beside:]) for row in rows if row[beside] is not None]
+    return _Settling(AttemptRow(*first[:attempt]), SettlingRow(*first[attempt:beside]), claims)
+
+
 _CLOSED: Final = (
     update(ATTEMPTS)
     .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
@@ -271,7 +292,7 @@ def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
         outcome=outcome,
         effects=tuple(
             AppliedEffect(
-                address=effect.address, attribute=effect.attribute, action=effect.action.value, value=effect.value
+                address=effect.address, attribute=effect.attribute, action=str(effect.action), value=effect.value
             )
             for effect in mutation.effects
             if not effect.implied or effect.address in asked
@@ -288,21 +309,21 @@ def attempt_of_mutation(transaction: Transaction, mutation_id: str) -> AttemptRo
 
 def settle(transaction: Transaction, given: Settlement) -> None:
     """Store an outcome. Raises `errors.NotFound` for a mutation that was not carried out, `errors.NotAllowed` if it was applied or failed already."""
-    found = transaction.row(_SETTLING, {"mutation": given.mutation_id})
+    found = _settling(transaction, given.mutation_id)
     if found is None:
         raise NotFound(f"Mutation {given.mutation_id} was never carried out, so it has no outcome to record.")
-    transaction.found_end(ChainEndRow(found.last, found.hash))
-    attempt = AttemptRow._make(found[: len(AttemptRow._fields)])
+    attempt, beside, claims = found
+    transaction.found_end(ChainEndRow(beside.seq, beside.hash))
     if attempt.state in (AttemptState.APPLIED, AttemptState.FAILED):
         raise NotAllowed(
             f"The outcome of mutation {given.mutation_id} is recorded already ({attempt.state}) and stays."
         )
     match given.outcome:
         case Applied():
-            _applied(transaction, given, given.outcome, attempt, counted=bool(found.counted))
+            _applied(transaction, given, given.outcome, attempt, claims, counted=bool(beside.counted))
             follow_outcome(transaction, given.mutation_id, AttemptState.APPLIED, given.puts_back)
         case Failed():
-            _failed(transaction, given, given.outcome, attempt)
+            _failed(transaction, given, given.outcome, attempt, claims)
             follow_outcome(transaction, given.mutation_id, AttemptState.FAILED, given.puts_back)
         case InDoubt():
             doubt(transaction, given.at, given.outcome.reason, attempt)
@@ -322,39 +343,55 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
     )
     if given.carried_out:
         effects = _effects_decided(transaction, attempt)
-        claims = _settle_applied_claims(transaction, attempt, effects, at)
+        claims = _settle_applied_claims(
+            transaction, attempt, effects, at, open_claims_of(transaction, attempt.mutation_id)
+        )
         seq = append_settled(transaction, at, attempt, claims.added_to(body))
         reason = given.reason[:MAX_MESSAGE]
         _close(transaction, attempt, AttemptState.APPLIED, request_id=given.request_id, reason=reason)
         _store_values(transaction, effects, attempt.mutation_id, at, seq)
         return
     failed = structs.replace(body, code=NOT_CARRIED_OUT, message="", sent=None)
-    append_settled(transaction, at, attempt, _end_failed_claims(transaction, attempt, at).added_to(failed))
+    ended = _end_failed_claims(transaction, attempt, at, open_claims_of(transaction, attempt.mutation_id))
+    append_settled(transaction, at, attempt, ended.added_to(failed))
     # The idempotency key stays taken: the one who settled it may be wrong, so a repeat is not sent.
     _close(transaction, attempt, AttemptState.FAILED, reason=given.reason[:MAX_MESSAGE])
 
 
 def _applied(
-    transaction: Transaction, given: Settlement, outcome: Applied, attempt: AttemptRow, *, counted: bool
+    transaction: Transaction,
+    given: Settlement,
+    outcome: Applied,
+    attempt: AttemptRow,
+    open_claims: Sequence[ClaimRow],
+    *,
+    counted: bool,
 ) -> None:
     effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
-    claims = _settle_applied_claims(transaction, attempt, effects, given.at)
+    claims = _settle_applied_claims(transaction, attempt, effects, given.at, open_claims)
     keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
     reply = outcome.reply if keeps else None
+    headers = canonical_text(reply.headers) if reply else ""
     body = SettledBody(
         outcome=AttemptState.APPLIED,
         request_id=outcome.request_id,
         status=outcome.reply.status,
-        reply=reply_digest(reply.status, canonical_text(reply.headers), reply.body) if reply else "",
+        reply=reply_digest(reply.status, headers, reply.body) if reply else "",
         made=outcome.made,
     )
     seq = append_settled(transaction, given.at, attempt, claims.added_to(body), counted=counted)
-    _close(transaction, attempt, AttemptState.APPLIED, request_id=outcome.request_id, reply=reply)
+    _close(transaction, attempt, AttemptState.APPLIED, request_id=outcome.request_id, reply=reply, headers=headers)
     _store_values(transaction, effects, attempt.mutation_id, given.at, seq)
 
 
-def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attempt: AttemptRow) -> None:
-    claims = _end_failed_claims(transaction, attempt, given.at)
+def _failed(
+    transaction: Transaction,
+    given: Settlement,
+    outcome: Failed,
+    attempt: AttemptRow,
+    open_claims: Sequence[ClaimRow],
+) -> None:
+    claims = _end_failed_claims(transaction, attempt, given.at, open_claims)
     body = SettledBody(
         outcome=AttemptState.FAILED,
         request_id=outcome.request_id,
@@ -369,20 +406,26 @@ def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attemp
 
 
 def _settle_applied_claims(
-    transaction: Transaction, attempt: AttemptRow, effects: Sequence[AppliedEffect], at: datetime
+    transaction: Transaction,
+    attempt: AttemptRow,
+    effects: Sequence[AppliedEffect],
+    at: datetime,
+    rows: Sequence[ClaimRow],
 ) -> _EndedClaims:
-    """Settle the claims of an applied mutation and end those that only restated a value."""
-    rows = open_claims_of(transaction, attempt.mutation_id)
-    settle_claims(transaction, attempt.mutation_id, [row for row in rows if row.unsettled and not is_restated(row)])
-    setting = [(each.address, each.attribute) for each in effects if (each.action, each.attribute) != ("invoke", WHOLE)]
+    """Settle the open claims of an applied mutation, which these rows are, and end those that only restated a value."""
     restated = [row for row in rows if is_restated(row)]
+    settle_claims(transaction, attempt.mutation_id, [row for row in rows if row.unsettled and not is_restated(row)])
+    if not restated:
+        return _EndedClaims(ended=(), reopened=())
+    setting = [(each.address, each.attribute) for each in effects if (each.action, each.attribute) != ("invoke", WHOLE)]
     ended, reopened = end_restated(transaction, attempt.mutation_id, to_text(at), setting, restated)
     return _EndedClaims(ended=ended, reopened=reopened)
 
 
-def _end_failed_claims(transaction: Transaction, attempt: AttemptRow, at: datetime) -> _EndedClaims:
-    """End the claims of a failed mutation and reopen those that it superseded."""
-    rows = open_claims_of(transaction, attempt.mutation_id)
+def _end_failed_claims(
+    transaction: Transaction, attempt: AttemptRow, at: datetime, rows: Sequence[ClaimRow]
+) -> _EndedClaims:
+    """End the open claims of a failed mutation, which these rows are, and reopen those that it superseded."""
     end_claims(transaction, rows, at, ClaimEnd.FAILED)
     settle_claims(transaction, attempt.mutation_id)
     reopened = reopen_superseded(transaction, attempt.mutation_id, to_text(at))
@@ -422,19 +465,18 @@ def _close(
     request_id: str = "",
     reason: str = "",
     reply: Reply | None = None,
+    headers: str = "",
     frees_key: bool = False,
 ) -> None:
-    """Store the attempt's state, and free its idempotency key for a new attempt if it `frees_key`."""
-    headers, body = (
-        (None, None) if reply is None else transaction.stored_reply(canonical_text(reply.headers), reply.body)
-    )
+    """Store the attempt's state and AWS's reply, whose `headers` are JSON text. Free its idempotency key for a new attempt if it `frees_key`."""
+    stored, body = (None, None) if reply is None else transaction.stored_reply(headers, reply.body)
     values = {
         "mutation": attempt.mutation_id,
-        "new_state": state.value,
+        "new_state": str(state),
         "new_request_id": request_id,
         "new_reason": reason,
         "new_reply_status": reply.status if reply else None,
-        "new_reply_headers": headers,
+        "new_reply_headers": stored,
         "new_reply_body": body,
         "new_owner": "" if state in _FINAL and transaction.forgets_owners else attempt.owner,
     }
@@ -449,9 +491,7 @@ def _puts_back(transaction: Transaction, attempt: AttemptRow) -> str:
 
 def _effects_decided(transaction: Transaction, attempt: AttemptRow) -> tuple[AppliedEffect, ...]:
     return tuple(
-        AppliedEffect(
-            address=effect.address, attribute=effect.attribute, action=effect.action.value, value=effect.value
-        )
+        AppliedEffect(address=effect.address, attribute=effect.attribute, action=str(effect.action), value=effect.value)
         for effect in asked_effects(_decided(transaction, attempt))
     )
 

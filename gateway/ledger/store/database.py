@@ -319,7 +319,7 @@ def _plan_for_few_rows(connection: Any, _record: object) -> None:
 
 
 class unavailable:  # noqa: N801  it is used as a function
-    """Convert database errors to `errors.LedgerUnavailable`, whose sentence holds neither the statement nor its values.
+    """Convert database errors as `as_unavailable` does.
 
     Each mutation passes it some ten times, and a generator would take three calls for each.
     """
@@ -331,15 +331,22 @@ class unavailable:  # noqa: N801  it is used as a function
 
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
         """Raise `errors.LedgerUnavailable` for an error of the database."""
-        if error is None:
-            return
-        if isinstance(error, driver_errors()):
-            raise LedgerUnavailable(_sentence(error)) from error
-        if isinstance(error, DBAPIError):
-            raise LedgerUnavailable(_sentence(error.orig)) from error
-        if isinstance(error, SQLAlchemyError):
-            message = f"The ledger could not be used ({type(error).__name__}); nothing was stored."
-            raise LedgerUnavailable(message) from error
+        if error is not None and (told := as_unavailable(error)) is not error:
+            raise told
+
+
+def as_unavailable(error: BaseException) -> BaseException:
+    """The `errors.LedgerUnavailable` for an error of the database, whose sentence holds neither the statement nor its values; any other error itself."""
+    if isinstance(error, driver_errors()):
+        told = LedgerUnavailable(_sentence(error))
+    elif isinstance(error, DBAPIError):
+        told = LedgerUnavailable(_sentence(error.orig))
+    elif isinstance(error, SQLAlchemyError):
+        told = LedgerUnavailable(f"The ledger could not be used ({type(error).__name__}); nothing was stored.")
+    else:
+        return error
+    told.__cause__ = error
+    return told
 
 
 def _sentence(error: BaseException | None) -> str:

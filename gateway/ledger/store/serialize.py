@@ -40,7 +40,7 @@ def claim_to_row(claim: Claim, *, unsettled: bool = True) -> dict[str, SqlValue]
         "attribute": claim.attribute,
         "value": canonical_text(claim.value),
         "actor": claim.actor,
-        "kind": claim.kind.value,
+        "kind": str(claim.kind),
         "motive": canonical_text(motive_to_json(claim.motive)) if claim.motive else None,
         "since": to_text(claim.since),
         "until": to_text(claim.until) if claim.until else None,
@@ -56,7 +56,7 @@ def claim_to_row(claim: Claim, *, unsettled: bool = True) -> dict[str, SqlValue]
 
 def motivation_of(motive: Motive | None) -> str:
     """The motivation; empty without a motive."""
-    return motive.motivation.value if motive is not None else ""
+    return str(motive.motivation) if motive is not None else ""
 
 
 def claim_from_row(row: ClaimRow) -> Claim:

@@ -6,6 +6,7 @@ Every mutation waits for these statements. Running them without SQLAlchemy's exe
 import sqlite3
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
@@ -124,13 +125,14 @@ class Statement:
 
     def __init__(self, core: ClauseElement) -> None:
         self._core = core
-        self._compiled: dict[str, tuple[str, Values]] = {}
+        self.compiled: dict[str, tuple[str, Values]] = {}
+        """What `on` has said, by the name of the dialect."""
 
     def on(self, dialect: Dialect) -> tuple[str, Values]:
         """The SQL text for a dialect, and the values of the parameters that never change."""
-        found = self._compiled.get(dialect.name)
+        found = self.compiled.get(dialect.name)
         if found is None:
-            found = self._compiled[dialect.name] = self._compile(dialect)
+            found = self.compiled[dialect.name] = self._compile(dialect)
         return found
 
     def _compile(self, dialect: Dialect) -> tuple[str, Values]:
@@ -150,7 +152,8 @@ class Query(Statement, Generic[RowT]):
         if (fields := fields_of(row)) != tuple(core.selected_columns.keys()):
             message = f"the columns of the statement are not those of {row.__name__}: {', '.join(fields)}"
             raise TypeError(message)
-        self.make_row: Callable[[Iterable[Any]], RowT] = row._make  # type: ignore[attr-defined]  # of every NamedTuple
+        # `_make` would count the members of each row again.
+        self.make_row: Callable[[Iterable[Any]], RowT] = partial(tuple.__new__, row)
 
     @classmethod
     def of(
@@ -193,6 +196,7 @@ class Session:
         """For statements that a query puts together; prepared ones run on the driver's connection."""
         self._driver: Any = connection.connection.dbapi_connection
         self._dialect = connection.dialect
+        self._on = connection.dialect.name
         self._streams = count()
 
     def rows(self, query: Query[RowT], values: Values) -> list[RowT]:
@@ -202,8 +206,8 @@ class Session:
 
     def row(self, query: Query[RowT], values: Values) -> RowT | None:
         """The first row, or None."""
-        rows = self.rows(query, values)
-        return rows[0] if rows else None
+        rows = self.fetch(query, values)
+        return query.make_row(rows[0]) if rows else None
 
     def scalar(self, statement: Statement, values: Values) -> Any:
         """The first column of the first row, or None."""
@@ -216,9 +220,9 @@ class Session:
 
     def stream(self, statement: Statement, page: int, values: Values = _NOTHING) -> Generator[tuple[Any, ...]]:
         """Every row as a plain tuple, with `page` rows in memory at a time. Several streams can be read side by side."""
-        text, fixed = statement.on(self._dialect)
+        text, fixed = statement.compiled.get(self._on) or statement.on(self._dialect)
         # Only a named cursor leaves the rows at the PostgreSQL server.
-        name = {} if self._dialect.name == "sqlite" else {"name": f"stream_{next(self._streams)}"}
+        name = {} if self._on == "sqlite" else {"name": f"stream_{next(self._streams)}"}
         cursor = self._driver.cursor(**name)
         try:
             cursor.execute(text, {**fixed, **values})
@@ -233,7 +237,7 @@ class Session:
 
     def change(self, statement: Statement, values: Values) -> int:
         """Run the statement; the number of rows it changed."""
-        text, fixed = statement.on(self._dialect)
+        text, fixed = statement.compiled.get(self._on) or statement.on(self._dialect)
         return int(self._driver.execute(text, {**fixed, **values} if fixed else values).rowcount)
 
     def change_each(self, statement: Statement, values: Sequence[Values]) -> None:
@@ -241,7 +245,7 @@ class Session:
         if len(values) == 1:
             self.change(statement, values[0])
         elif values:
-            text, fixed = statement.on(self._dialect)
+            text, fixed = statement.compiled.get(self._on) or statement.on(self._dialect)
             cursor = self._driver.cursor()
             cursor.executemany(text, [{**fixed, **each} for each in values])
             cursor.close()
@@ -252,6 +256,6 @@ class Session:
 
     def fetch(self, statement: Statement, values: Values) -> list[tuple[Any, ...]]:
         """Every row as a plain tuple."""
-        text, fixed = statement.on(self._dialect)
+        text, fixed = statement.compiled.get(self._on) or statement.on(self._dialect)
         found: list[tuple[Any, ...]] = self._driver.execute(text, {**fixed, **values} if fixed else values).fetchall()
         return found

@@ -61,7 +61,7 @@ class BodyTexts(NamedTuple):
 def written(body: Body, shortener: Shortener | None) -> BodyTexts:
     """The body written. Raises TypeError or ValueError as `codec.encode`."""
     text = encode(body)
-    return BodyTexts(text, text if shortener is None else shortener.short(body.stage.value, text))
+    return BodyTexts(text, text if shortener is None else shortener.short(str(body.stage), text))
 
 
 class Transaction(Session):
@@ -106,13 +106,13 @@ class Transaction(Session):
         fields: dict[str, str | int] = {
             "version": VERSION,
             "seq": seq + 1,
-            "stage": record.stage.value,
+            "stage": str(record.stage),
             "at": to_text(record.at),
             "mutation_id": record.mutation_id,
             "actor": record.actor,
             "stack": record.stack,
-            "intent": motive.intent.value if motive else "",
-            "motivation": motive.motivation.value if motive else "",
+            "intent": str(motive.intent) if motive else "",
+            "motivation": str(motive.motivation) if motive else "",
             "verdict": verdict,
             **queried(record.body),
         }

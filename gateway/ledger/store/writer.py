@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from time import monotonic, sleep
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -17,7 +17,7 @@ from gateway.core.failpoints import Point, failpoint
 from gateway.core.records.record import Body
 from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.hashes import START
-from gateway.ledger.store.database import Store, unavailable
+from gateway.ledger.store.database import Store, as_unavailable, unavailable
 from gateway.ledger.store.job import Job, new_job
 from gateway.ledger.store.log_mover import LogMover
 from gateway.ledger.store.rows import ChainEndRow
@@ -153,15 +153,12 @@ class Writer:
         if first is None:
             return []
         batch = [first]
-        try:
-            while len(batch) < _BATCH:
-                job = self._queue.get_nowait()
-                if job is None:
-                    self._queue.put(None)
-                    break
-                batch.append(job)
-        except Empty:
-            pass
+        while len(batch) < _BATCH and self._queue.qsize():  # nobody else takes from it
+            job = self._queue.get()
+            if job is None:
+                self._queue.put(None)
+                break
+            batch.append(job)
         return batch
 
 
@@ -227,13 +224,12 @@ def _run_one(transaction: Transaction, job: _Job, *, alone: bool) -> None:
     transaction.command(_RELEASE)
 
 
-def _attempt(transaction: Transaction, job: _Job) -> tuple[Any, Exception | None]:
+def _attempt(transaction: Transaction, job: _Job) -> tuple[Any, BaseException | None]:
     """The job's result or its error. If the error also broke the transaction, the next statement on it fails."""
     try:
-        with unavailable():
-            return job.work(transaction), None
+        return job.work(transaction), None
     except Exception as error:  # noqa: BLE001  raised to the caller who waits
-        return None, error
+        return None, as_unavailable(error)
 
 
 def _roll_back(store: Store, connection: Connection) -> None:

@@ -110,6 +110,23 @@ async def test_an_actor_takes_no_more_claims_than_its_limit(scene: Any) -> None:
     await scene.execute(scene.mutation(9, "c", actor="another"), obligations=limit)
 
 
+async def test_an_actor_at_its_limit_takes_no_more_claims_than_it_gives_up(scene: Any) -> None:
+    limit = {"claims_limit": 2}
+    (held,) = await scene.execute(scene.mutation(9, "a"), obligations=limit)
+    await scene.execute(scene.mutation(9, "b"), obligations=limit)
+    (again,) = await scene.execute(scene.mutation(8, "a"), obligations=limit, supersedes=(held.id,))
+    both = scene.mutation(7, "a")
+    both = replace(both, effects=(*both.effects, *scene.mutation(7, "c").effects))
+    decision = scene.decision(obligations=limit, supersedes=(again.id,))
+    with pytest.raises(ClaimTaken, match="no more than 2 claims"):
+        await scene.ledger.record_decision(both, scene.facts(both), decision)
+    (others,) = await scene.execute(scene.mutation(9, "d", actor="another"), obligations=limit)
+    taken = scene.mutation(7, "d")
+    decision = scene.decision(obligations=limit, supersedes=(others.id,))
+    with pytest.raises(ClaimTaken, match="no more than 2 claims"):  # another's claim is none that it gives up
+        await scene.ledger.record_decision(taken, scene.facts(taken), decision)
+
+
 async def test_no_more_calls_of_an_actor_wait_for_people_than_its_limit(scene: Any) -> None:
     async def ask(value: int, actor: str = "agent", days: float = 0) -> None:
         at = replace(scene, now=scene.now + timedelta(days=days))
