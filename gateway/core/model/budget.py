@@ -44,11 +44,12 @@ class Charge:
     def full_at(self, before: datetime | None, at: datetime) -> datetime:
         """When the bucket is full again after this charge, if it was to be so at `before`. Never later than an empty one."""
         start = at if before is None else max(before, at)
-        return min(start + self.weight, at + self.span)
+        return min(start + _weight(self.most, self.seconds, self.cost), at + _span(self.seconds))
 
     def fits(self, before: datetime | None, at: datetime) -> bool:
         """Whether the bucket has that much left."""
-        return (at if before is None else max(before, at)) + self.weight <= at + self.span
+        start = at if before is None else max(before, at)
+        return start + _weight(self.most, self.seconds, self.cost) <= at + _span(self.seconds)
 
     def fits_at(self, before: datetime | None, at: datetime) -> datetime:
         """From when on it fits. Of a charge that is more than the whole bucket that is never, and this moment means nothing."""

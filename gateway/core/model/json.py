@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, TypeAlias, TypeGuard
@@ -84,7 +84,7 @@ def canonical(value: object) -> bytes:
 
     Raises TypeError or ValueError for a value that has no JSON form or cannot be encoded as UTF-8.
     """
-    if is_plain((value,)):
+    if is_plain(value):
         try:
             return _sorted(value)
         except TypeError:
@@ -97,7 +97,7 @@ def strict_json(value: object) -> bytes:
 
     Raises TypeError or ValueError for anything else: NaN, bytes, times, a text that cannot be encoded as UTF-8; RecursionError for deep nesting.
     """
-    if is_plain((value,)):
+    if is_plain(value):
         try:
             return _sorted(value)
         except TypeError:
@@ -130,15 +130,18 @@ def canonical_again(document: object) -> bytes:
     return _written.text if _written.document is document else canonical(document)
 
 
-def is_plain(items: Collection[Any]) -> bool:
-    """Whether msgspec writes these as Python does, in a tenth of the time. It writes floats, times and decimals otherwise, and NaN as null."""
-    if WRITTEN_ALIKE.issuperset(
-        map(type, items)
-    ):  # as most objects and lists are, seen without a step of Python for each value
+def is_plain(value: Any) -> bool:
+    """Whether msgspec writes it as Python does, in a tenth of the time. It writes floats, times and decimals otherwise, and NaN as null."""
+    kind = type(value)
+    if kind in WRITTEN_ALIKE:
         return True
-    for item in items:
-        kind = type(item)
-        if kind not in WRITTEN_ALIKE and not (kind in _NESTED and is_plain(item.values() if kind is dict else item)):
+    if kind not in _NESTED:
+        return False
+    items = value.values() if kind is dict else value
+    if WRITTEN_ALIKE.issuperset(map(type, items)):  # as most are, seen without a step of Python for each item
+        return True
+    for item in items:  # noqa: SIM110  a generator takes twice the time
+        if type(item) not in WRITTEN_ALIKE and not is_plain(item):
             return False
     return True
 
@@ -146,6 +149,10 @@ def is_plain(items: Collection[Any]) -> bool:
 def canonical_text(value: object) -> str:
     """`canonical` as text."""
     return canonical(value).decode()
+
+
+from_canonical: Final = msgspec.json.Decoder().decode
+"""The value of a canonical text, in a fifth of the time of `json.loads`. Raises ValueError for what is no JSON."""
 
 
 def digest(value: object, key: bytes = b"") -> str:

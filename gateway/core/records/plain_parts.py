@@ -53,4 +53,4 @@ def _look_at(kind: Any) -> _Look | None:
         return None
     elif isinstance(origin, type) and issubclass(origin, msgspec.Struct):
         return _look_at_members(origin)
-    return lambda value: is_plain((value,))
+    return is_plain

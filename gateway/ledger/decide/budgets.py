@@ -3,7 +3,6 @@
 So no two gateways on a ledger spend the same budget twice, and what fails with the transaction costs nothing.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,6 +15,7 @@ from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.budget import Used, charged, fair_share_from_json, refuse_if_spent
 from gateway.core.model.caller import Caller
 from gateway.core.model.circuit_breaker import Breaker, BreakerState, refuse_if_shut
+from gateway.core.model.json import from_canonical
 from gateway.core.model.verdict import Decision, Mode, Verdict
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
@@ -193,7 +193,7 @@ def used_from_join(row: tuple[Any, ...]) -> Used:
 def used_from_row(row: BudgetRow) -> Used:
     """What a row says."""
     return Used(
-        levels={name: from_text(full) for name, full in json.loads(row.levels).items()},
+        levels={name: from_text(full) for name, full in from_canonical(row.levels).items()},
         breaker=Breaker(
             state=BreakerState(row.state),
             in_a_row=row.in_a_row,

@@ -129,7 +129,7 @@ def table_text() -> str:
 
 def _counted(open_claims: Subquery) -> Select[Any]:
     """How many of these rows there are of each motivation."""
-    return select(open_claims.c.motivation, func.count()).group_by(open_claims.c.motivation)
+    return select(open_claims.c.motivation, func.count().label("held")).group_by(open_claims.c.motivation)
 
 
 _END: Final = Statement(
@@ -150,18 +150,18 @@ _EXPIRED: Final = Query.of(
     order_by=(CLAIMS.c.until,),
     limit=bindparam("most"),
 )
-_HELD: Final = Statement(
-    _counted(
-        select(CLAIMS.c.motivation)
-        .where(
-            CLAIMS.c.actor == bindparam("who"),
-            CLAIMS.c.ended_at.is_(None),
-            or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now")),
-        )
-        .limit(literal_column(str(MOST_CLAIMS + 1)))
-        .subquery()
+HELD: Final = _counted(
+    select(CLAIMS.c.motivation)
+    .where(
+        CLAIMS.c.actor == bindparam("who"),
+        CLAIMS.c.ended_at.is_(None),
+        or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now")),
     )
+    .limit(literal_column(str(MOST_CLAIMS + 1)))
+    .subquery()
 )
+"""What `open_claims` asks, of the actor `who` at the time `now`: the columns `motivation` and `held`."""
+_HELD: Final = Statement(HELD)
 
 
 _HELD_BY_ALL: Final = Statement(

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import CTE, ColumnElement, Select, and_, bindparam, exists, func, literal_column, or_, select
+from sqlalchemy import CTE, ColumnElement, Select, and_, bindparam, exists, func, literal_column, or_, select, true
 
 from gateway.core.model.approval import Answered, Binding, HoldState, Rejection, binding_from_json
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.facts import Approval
-from gateway.core.model.json import Json, canonical_text
+from gateway.core.model.json import Json, canonical_text, from_canonical
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.outcome import Applied, Attempt, InDoubt, Outcome, Reply
 from gateway.core.ports import LedgerView
@@ -22,7 +22,7 @@ from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Stage
 from gateway.ledger.ask.change_history import commits_of
 from gateway.ledger.decide.budgets import BudgetRow, used_from_join
-from gateway.ledger.decide.claims import open_claims
+from gateway.ledger.decide.claims import HELD
 from gateway.ledger.decide.handovers import Handovers
 from gateway.ledger.decide.stops import standing_stops
 from gateway.ledger.store.rows import ApprovalRow, AttemptOutcomeRow, ClaimRow, HolderRow, ValueRow
@@ -84,6 +84,9 @@ class BesideRow(NamedTuple):
     """Whether the call has an unused approval."""
     attempted: int
     """Whether the actor has made an attempt with the idempotency key."""
+    motivation: str | None
+    held: int | None
+    """How many claims the actor holds for the motivation: one row for each, or one of nulls; see `claims.open_claims`."""
     actor: str | None
     """None, as what follows, if the actor has used nothing."""
     levels: str
@@ -93,13 +96,20 @@ class BesideRow(NamedTuple):
     trial: str
 
 
+_HELD: Final = HELD.subquery()
 _BESIDE: Final = Query(
     select(
         exists().where(STOPS.c.ended_at.is_(None)).label("stopped"),
         exists().where(_IS_APPROVED).label("approved"),
         exists().where(_IS_ATTEMPT).label("attempted"),
+        *_HELD.c,
         *columns(BUDGETS, BudgetRow),
-    ).select_from(select(literal_column("1")).subquery().outerjoin(BUDGETS, BUDGETS.c.actor == bindparam("who"))),
+    ).select_from(
+        select(literal_column("1"))
+        .subquery()
+        .outerjoin(BUDGETS, BUDGETS.c.actor == bindparam("who"))
+        .outerjoin(_HELD, true())
+    ),
     BesideRow,
 )
 
@@ -189,7 +199,7 @@ def view_of(
         page = canonical_text(addresses[start : start + _PAGE])
         claims += session.rows(OPEN_CLAIMS, {"addresses": page, "now": moment})
         for address, attribute, value in session.rows(_VALUES, {"addresses": page}):
-            values[address, attribute] = json.loads(value)
+            values[address, attribute] = from_canonical(value)
     for start in range(0, len(among := [each for each in addresses if each in asked]), _PAGE):
         page = canonical_text(among[start : start + _PAGE])
         contested = sorted(session.column(_SEVERAL_HOLDERS, {"addresses": page, "from": flips_from}))
@@ -204,9 +214,10 @@ def view_of(
                 if handovers.had(actor, address, attribute):
                     held.add(f"{address}.{attribute}")
     asked_about = {"who": actor, "digest": call_digest, "now": moment}
-    beside = session.rows(_BESIDE, {**asked_about, "key": idempotency_key})[0]
+    for_each = session.rows(_BESIDE, {**asked_about, "key": idempotency_key})
+    beside = for_each[0]
+    claims_held = {each.motivation: each.held for each in for_each if each.motivation is not None and each.held}
     approval = session.row(_APPROVAL, asked_about) if beside.approved else None
-    claims_held = open_claims(session, actor, now)
     return LedgerView(
         claims=_with_commits(session, claims, actor),
         values=values,

@@ -1,7 +1,6 @@
 """The stored forms of the model's nouns: JSON in records, and rows of tables."""
 
 import hashlib
-import json
 from collections.abc import Iterable
 
 import structlog
@@ -10,7 +9,7 @@ from gateway.core.model.approval import Binding, binding_to_json
 from gateway.core.model.budget import Levels
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Claim, ClaimEnd, Undone, undone_from_json
-from gateway.core.model.json import canonical_text
+from gateway.core.model.json import canonical_text, from_canonical
 from gateway.core.model.motive import Motive, motive_from_json, motive_to_json
 from gateway.core.records.codec import decode_tolerantly
 from gateway.core.records.record import Record, UnreadableBody
@@ -66,16 +65,16 @@ def claim_from_row(row: ClaimRow) -> Claim:
         mutation_id=row.mutation_id,
         address=row.address,
         attribute=row.attribute,
-        value=json.loads(row.value),
+        value=from_canonical(row.value),
         actor=row.actor,
         kind=ActorKind(row.kind),
-        motive=motive_from_json(json.loads(row.motive)) if row.motive else None,
+        motive=motive_from_json(from_canonical(row.motive)) if row.motive else None,
         since=from_text(row.since),
         until=from_text(row.until) if row.until and not (row.unsettled and row.ended_at is None) else None,
         ended_at=from_text(row.ended_at) if row.ended_at else None,
         end=ClaimEnd(row.end) if row.end else None,
         unsettled=bool(row.unsettled) and row.ended_at is None,
-        proof=tuple(json.loads(row.proof)),
+        proof=tuple(from_canonical(row.proof)),
         undone=_undone(row.undone),
     )
 
@@ -83,7 +82,7 @@ def claim_from_row(row: ClaimRow) -> Claim:
 def _undone(text: str) -> Undone | None:
     if not text:
         return None
-    form = json.loads(text)
+    form = from_canonical(text)
     return undone_from_json(form, from_text(form["at"]))
 
 

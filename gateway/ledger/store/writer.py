@@ -180,12 +180,14 @@ def commit(
         try:
             driver = store.begin(connection, writes=True)
             transaction = Transaction(connection, key, seen=seen, shortener=shortener, bodies=bodies)
+            stored = False
             for job in batch:
                 _run_one(transaction, job, alone=len(batch) == 1)
+                stored = stored or job.error is None
         except BaseException:
             _roll_back(store, connection)
             raise
-        if all(job.error is not None for job in batch):
+        if not stored:
             driver.rollback()
             return seen
     try:
