@@ -6,7 +6,7 @@ Those of the line come first, then those of people and of the reconciler, then t
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from gateway.core.model.approval import Answered, Hold, HoldState
 from gateway.core.model.budget import Used
@@ -39,6 +39,7 @@ class Clock(Protocol):
         ...
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
     """A key that this gateway issued. One pair works at the AWS endpoint (as SigV4 credentials) and at the API (as bearer `id.secret`)."""
@@ -60,6 +61,24 @@ class Key:
     """The plan's mutation if it is the key of a plan's session; else empty."""
     assumed: Assumed | None = None
     """Set if AWS's token service was asked for it, see `Assumed`."""
+
+    caller: Caller = field(init=False, compare=False, repr=False)
+    """Its owner, without the secret. Made once: a key is looked up again for each of many requests."""
+
+    def __post_init__(self) -> None:
+        """Make the caller."""
+        made: Any = self  # not frozen yet
+        made.caller = Caller(
+            actor=self.actor,
+            kind=self.kind,
+            key_id=self.id,
+            roles=self.roles,
+            on_behalf_of=self.on_behalf_of,
+            motive=self.motive,
+            motive_only=self.motive_only,
+            plan=self.plan,
+            assumed=self.assumed,
+        )
 
     @property
     def session_token(self) -> str:

@@ -151,14 +151,14 @@ class BoundedProtocol(HttpToolsProtocol):
         before = self.cycle
         self.cycle = self._taking = Cycle(
             scope,
-            transport=self.transport,
-            flow=self.flow,
-            default_headers=self.server_state.default_headers,
-            expect_100_continue=self.expect_100_continue,
+            self.transport,
+            self.flow,
+            self.server_state.default_headers,
+            self.expect_100_continue,
             # httptools parses nothing behind a head that asks for another protocol, so nobody knows where a next request would begin.
-            keep_alive=version != "1.0" and not upgrades and parser.should_keep_alive(),
-            on_response=self.on_response_complete,
-            tasks=self.tasks,
+            version != "1.0" and not upgrades and parser.should_keep_alive(),
+            self.on_response_complete,
+            self.tasks,
         )
         if before is None or before.response_complete:
             self._serve(self.cycle)

@@ -29,10 +29,9 @@ _START, _BODY = "http.response.start", "http.response.body"
 class Cycle:
     """One request and its response."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  made for each request: what is given by name goes through a dictionary
         self,
         scope: Scope,
-        *,
         transport: asyncio.Transport,
         flow: FlowControl,
         default_headers: Sequence[tuple[bytes, bytes]],

@@ -6,7 +6,6 @@ from gateway.core.errors import NotAuthenticated
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.ports import Clock, KeyRing
-from gateway.identity.caller import caller_of
 
 _DUMMY_SECRET = "nobody-holds-this-key"  # noqa: S105  compared if the key is unknown, so that timing does not reveal which keys exist
 _MAX_LENGTH = 400
@@ -30,7 +29,7 @@ class Bearer:
                 "The bearer key is not one this gateway issued, or it has ended. Get one with `sentinel key` or `sentinel session`.",
                 key_id=key_id,
             )
-        return caller_of(key)
+        return key.caller
 
 
 def _credentials(inbound: Inbound) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Converts an authenticated `Key` into a `Caller`, refuses a key that has ended, and looks at the keys of what stays open for long."""
+"""Refuses a key that has ended, and looks at the keys of what stays open for long."""
 
 from datetime import datetime
 from typing import Final
@@ -6,21 +6,6 @@ from typing import Final
 from gateway.core.errors import NotAuthenticated, SentinelError
 from gateway.core.model.caller import Caller
 from gateway.core.ports import Clock, Key, KeyRing
-
-
-def caller_of(key: Key) -> Caller:
-    """The owner of the key, without the secret."""
-    return Caller(
-        actor=key.actor,
-        kind=key.kind,
-        key_id=key.id,
-        roles=key.roles,
-        on_behalf_of=key.on_behalf_of,
-        motive=key.motive,
-        motive_only=key.motive_only,
-        plan=key.plan,
-        assumed=key.assumed,
-    )
 
 
 def active(key: Key | None, now: datetime) -> Key:

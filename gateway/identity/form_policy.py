@@ -17,7 +17,7 @@ from gateway.core.json_reader import read_json
 from gateway.core.model.caller import Caller
 from gateway.core.ports import Clock, KeyRing
 from gateway.identity import canonical
-from gateway.identity.caller import active, caller_of
+from gateway.identity.caller import active
 from gateway.identity.sigv4 import DUMMY_SECRET
 
 SIGNING_FIELDS = ("policy", "x-amz-algorithm", "x-amz-credential", "x-amz-date", "x-amz-signature")
@@ -79,7 +79,7 @@ async def authenticate_form(keys: KeyRing, clock: Clock, fields: Mapping[str, st
     try:
         _compare(expected, proof.signature)
         now = clock.now()
-        caller = caller_of(active(key, now))
+        caller = active(key, now).caller
         _check_policy(_policy(fields["policy"]), fields, bucket, now)
     except NotAuthenticated as error:
         error.key_id = proof.access_key_id

@@ -21,9 +21,10 @@ from gateway.core.model.inbound import Inbound
 from gateway.core.model.signature import PayloadKind, Signature
 from gateway.core.off_loop import SMALL, off_loop
 from gateway.core.ports import Clock, KeyRing
+from gateway.core.quick_init import maker
 from gateway.identity import aws_chunked, canonical
 from gateway.identity.aws_chunked import ChunkSigning, check_of
-from gateway.identity.caller import active, caller_of
+from gateway.identity.caller import active
 from gateway.identity.signed_body import BodyCheck, stated_payload
 
 MAX_EXPIRES = 604_800
@@ -55,6 +56,8 @@ _QUERY_FORM = (
 )
 AUTH_PARAMETERS = frozenset((*_QUERY_FORM, "X-Amz-Security-Token"))
 """Query parameters that authenticate a presigned request; they are not parameters of the call."""
+
+_signature = maker(Signature)
 
 
 Verify: TypeAlias = Callable[[Inbound, Signature, str], Awaitable[None]]
@@ -88,7 +91,7 @@ def _read(inbound: Inbound) -> Signature:
     names = _require_signed(signed, sent, expires is not None)
     hashed = headers.get("x-amz-content-sha256") if "x-amz-content-sha256" not in inbound.repeated else ""
     kind, stated = stated_payload(hashed, service, presigned=expires is not None)
-    return Signature(
+    return _signature(
         access_key_id=access_key_id,
         timestamp=timestamp,
         at=_time(timestamp),
@@ -104,12 +107,16 @@ def _read(inbound: Inbound) -> Signature:
 
 def signature_for(inbound: Inbound, signature: Signature, *, secret: str, payload: str, normalise: bool = True) -> str:
     """The expected signature, 64 hex digits, of this request with `secret` as the key and `payload` as the payload hash."""
+    path, query = inbound.path, inbound.query
+    if path != "/":
+        literal = signature.service in canonical.LITERAL_PATHS
+        path = canonical.canonical_path(path, literal=literal, normalise=normalise)
+    if query:
+        query = canonical.canonical_query(query, without="X-Amz-Signature" if signature.presigned else "")
     request = canonical.canonical_request(
         method=inbound.method,
-        path=canonical.canonical_path(
-            inbound.path, literal=signature.service in canonical.LITERAL_PATHS, normalise=normalise
-        ),
-        query=canonical.canonical_query(inbound.query, without="X-Amz-Signature" if signature.presigned else ""),
+        path=path,
+        query=query,
         headers=inbound.by_name if not inbound.repeated else _joined(inbound),
         signed=signature.signed_headers,
         payload=payload,
@@ -141,13 +148,14 @@ class SigV4:
         Raises `errors.NotAuthenticated` with AWS's own code, `errors.Malformed` for an ambiguous path, `errors.BodyTooLarge`.
         """
         signature = read_signature(inbound)
-        _require_plain_path(inbound.path, signature.service)
+        if inbound.path != "/":
+            _require_plain_path(inbound.path, signature.service)
         now = self._clock.now()
         key = await self._keys.find(signature.access_key_id)
         try:
             self._check_time(signature, now)
             await (verify or _verify)(inbound, signature, key.secret if key is not None else DUMMY_SECRET)
-            return caller_of(active(key, now))
+            return active(key, now).caller
         except NotAuthenticated as error:
             error.key_id = signature.access_key_id
             raise
@@ -187,8 +195,6 @@ class SigV4:
 
 
 def _require_plain_path(path: str, service: str) -> None:
-    if path == "/":
-        return
     if not path.startswith("/") or (service not in canonical.LITERAL_PATHS and _DOT_SEGMENT.search(path)):
         raise Malformed(
             "The path is empty or has dot segments or double slashes, which AWS and this gateway could read differently. Nothing was sent; ask for the plain path.",

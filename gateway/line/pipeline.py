@@ -39,7 +39,7 @@ from gateway.core.model.facts import Facts, reach
 from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX, new_id
 from gateway.core.model.inbound import Inbound, Refusal, Upload, is_bound
 from gateway.core.model.json import Json
-from gateway.core.model.motive import ceiling_text
+from gateway.core.model.motive import Motive, ceiling_text
 from gateway.core.model.mutation import Call, CallClass, EffectAction, Mutation
 from gateway.core.model.outcome import Applied, Attempt, Failed, InDoubt, Outcome, Refused, Sent
 from gateway.core.model.time_box import TimeBox
@@ -186,18 +186,26 @@ class Pipeline:
             failpoint(Point.PARSED)
             if self._standing is not None:
                 await self._standing.require_key(caller, inbound.received_at)
-            _refuse_own_signatures(request)
+            if request.call.parameters:
+                _refuse_own_signatures(request)
             _refuse_sensitive_reads(caller, request)
-            _refuse_other_motives(caller, request)
-            await self._refuse_ground_truth(inbound, caller, request)
+            if request.motive is not None:
+                _refuse_other_motives(caller, request.motive)
+            if self._ground.any:
+                await self._refuse_ground_truth(inbound, caller, request)
         except (NotAuthenticated, Malformed, NotAllowed) as error:
             await self.turn_away(inbound, error, caller)
             raise
-        if self._reads is not None and not request.call_class.changes_state:
+        call = request.call
+        if (
+            self._reads is not None
+            and not request.call_class.changes_state
+            and self._reads.is_billed(call.service, call.operation)
+        ):
             try:
-                await self._reads.charge(caller, request.call.service, request.call.operation)
+                await self._reads.charge(caller, call.service, call.operation)
             except TryLater as error:
-                await self._record_refusal(caller, request.call, error)
+                await self._record_refusal(caller, call, error)
                 raise
         return caller, request if request.sender is not UNKNOWN else replace(request, sender=sender_of(inbound))
 
@@ -214,7 +222,7 @@ class Pipeline:
         Raises `errors.NotAllowed`.
         """
         call_class = request.call_class
-        if not self._ground.any or (call_class.changes_state and call_class is not CallClass.DATA):
+        if call_class.changes_state and call_class is not CallClass.DATA:
             return
         stack = await self._planned.stack_of(caller) if caller.plan and self._planned is not None else ""
         # A presigned URL or form works for anyone who has it, and at the other doors no state is checked before it is sent.
@@ -632,10 +640,10 @@ def _without_blind_hold(mutation: Mutation, decision: Decision) -> Decision:
     return replace(decision, findings=(*decision.findings, blind))
 
 
-def _refuse_other_motives(caller: Caller, request: Request) -> None:
+def _refuse_other_motives(caller: Caller, motive: Motive) -> None:
     """Refuse a stated motive that the caller's key does not allow. Raises `errors.NotAllowed`."""
-    if request.motive is not None and not caller.may_state(request.motive):
-        stated = f"{request.motive.intent}/{request.motive.motivation}"
+    if not caller.may_state(motive):
+        stated = f"{motive.intent}/{motive.motivation}"
         raise NotAllowed(
             f"{ceiling_text(caller.motive)} This call states {stated}. Nothing was sent; leave the motive out, or use another key."
         )
@@ -646,8 +654,6 @@ def _refuse_own_signatures(request: Request) -> None:
     key, so the call would fail there, after somebody approved it. A presigned URL of another call is a text like any other.
     Raises `errors.NotAllowed`.
     """
-    if not request.call.parameters:
-        return
     itself = f"Action={request.call.operation}&"
     if any(itself in text and _SIGNED_BY_US.search(text) for text in texts_in(request.call.parameters)):
         raise NotAllowed(

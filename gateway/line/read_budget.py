@@ -21,9 +21,9 @@ class ReadBudget:
     """Counts the charged reads of each actor."""
 
     def __init__(self, limits: FairLimitsOf, is_billed: Callable[[str, str], bool], clock: Clock) -> None:
-        """`is_billed` says whether AWS charges a read, by service and operation."""
         self._limits = limits
-        self._is_billed = is_billed
+        self.is_billed = is_billed
+        """Whether AWS charges a read, by service and operation."""
         self._clock = clock
         self._levels: OrderedDict[str, Levels] = OrderedDict()
 
@@ -32,7 +32,7 @@ class ReadBudget:
 
         Raises `errors.BudgetSpent` if the actor has none left, `errors.PolicyUnavailable` if the policies do not say.
         """
-        if not self._is_billed(service, operation):
+        if not self.is_billed(service, operation):
             return
         try:
             charges = (await self._limits.of(caller.kind)).billed_reads

@@ -78,7 +78,8 @@ class Accounts:
         """The credentials of calls to an account; None for the gateway's own. Raises `errors.NotSendable`."""
         target = self.roles.get(account)
         if target is None:
-            self._check_own(account)
+            if account != self.account:
+                self._check_own(account)
             return None
         return await self._shared(target)
 

@@ -42,12 +42,7 @@ class Connection(asyncio.Protocol):
     def send(self, head: bytes, *, has_body: bool = True) -> HttpReply:
         """Send a whole request, or its head if `send_parts` follows. `has_body`: whether its reply may have a body."""
         self._reply = reply = HttpReply(
-            has_body=has_body,
-            set_reading=self._set_reading,
-            abandon=self.close,
-            deadline=self._deadline,
-            silence_seconds=self._silence_seconds,
-            loop=self._loop,
+            has_body, self._set_reading, self.close, self._deadline, self._silence_seconds, self._loop
         )
         failpoint(Point.CONNECTED)
         failpoint(Point.HALF_SENT, self._transport, head)

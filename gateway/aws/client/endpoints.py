@@ -6,7 +6,7 @@ The region must be on the allow-list. Account ids, bucket names and other parame
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,11 +43,12 @@ class Endpoint:
     """The region to sign for; global services prescribe it."""
     has_bucket: bool = False
     """Whether `host` or `path` already contains the S3 bucket."""
+    literal: bool = field(init=False, compare=False)
+    """Whether paths are signed exactly as sent (S3)."""
 
-    @property
-    def literal(self) -> bool:
-        """Whether paths are signed exactly as sent (S3)."""
-        return self.signing_name in LITERAL_PATHS
+    def __post_init__(self) -> None:
+        """Find out once what each request asks."""
+        object.__setattr__(self, "literal", self.signing_name in LITERAL_PATHS)
 
 
 def simulated_origin(url: str) -> str:

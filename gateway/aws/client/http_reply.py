@@ -26,9 +26,8 @@ _LENGTH, _ENCODING = b"content-length", b"transfer-encoding"
 class HttpReply:
     """The reply to one request. Read it to its end, or `abandon` it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  made for each request: what is given by name goes through a dictionary
         self,
-        *,
         has_body: bool,
         set_reading: Callable[[bool], None],
         abandon: Callable[[], None],

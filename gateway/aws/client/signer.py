@@ -92,8 +92,8 @@ def signed_headers(
     path, _, query = target.partition("?")
     request = canonical.canonical_request(
         method=method,
-        path=canonical.canonical_path(path, literal=endpoint.literal),
-        query=canonical.canonical_query(query),
+        path=path if path == "/" else canonical.canonical_path(path, literal=endpoint.literal),
+        query=canonical.canonical_query(query) if query else "",
         headers=signed,
         signed=names,
         payload=payload,

@@ -31,8 +31,11 @@ class OpenResponse:
 
     async def read(self) -> bytes:
         """The whole body, as sent (not decompressed). Raises `errors.UpstreamUnavailable`."""
+        reply = self._reply
+        if reply.complete:
+            return reply.take()
         try:
-            return await self._reply.read()
+            return await reply.read()
         except NoAnswer as error:
             raise UpstreamUnavailable(_no_answer(error)) from error
 

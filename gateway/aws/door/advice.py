@@ -43,7 +43,7 @@ _UNSIGNED = {
 
 def client_of(inbound: Inbound) -> ClientKind:
     """The client that sent the request, as its user agent says."""
-    own, usual = inbound.header("x-amz-user-agent") or "", inbound.header("user-agent") or ""
+    own, usual = inbound.by_name.get("x-amz-user-agent", ""), inbound.by_name.get("user-agent", "")
     # Only short headers are remembered: 256 long ones would be megabytes that a client chose.
     return _client(own, usual) if len(own) + len(usual) <= _LONGEST else _client.__wrapped__(own, usual)
 

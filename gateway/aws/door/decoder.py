@@ -25,6 +25,7 @@ from gateway.core.model.signature import PayloadKind
 from gateway.core.off_loop import SMALL, off_loop
 from gateway.core.partitions import region_refused
 from gateway.core.ports import Request
+from gateway.core.quick_init import maker
 from gateway.core.service_models import ServiceModels, Shape
 from gateway.identity import aws_chunked
 
@@ -34,6 +35,7 @@ MAX_UNVERIFIED_BYTES = 16 * 1024 * 1024
 _REMEMBERED = 4096
 """Operations whose class is remembered."""
 _MAX_KEY_LENGTH = 255
+_made = maker(Request)
 _BYTES_OF_A_FIELD = 64
 """Size that a form field counts as, to decide whether a form is parsed in a thread."""
 _CHARSETS = frozenset({"", "utf-8", "utf8", '"utf-8"'})
@@ -88,7 +90,9 @@ class AwsDecoder:
                 _check_payload(inbound, head)
             parameters = await self._parameters(inbound, head, routed, fields)
         call = self._call(head, routed, parameters, caller)
-        return _request(head, call, class_of_call(call, call_class), caller, sender_of(inbound))
+        if call_class is CallClass.EXECUTE:
+            call_class = class_of_call(call, call_class)
+        return _request(head, call, call_class, caller, sender_of(inbound))
 
     def uploads_object(self, inbound: Inbound) -> bool:
         """Whether the request uploads the body of an S3 object, told by its head alone. Such a body is streamed, not parsed."""
@@ -125,7 +129,7 @@ class AwsDecoder:
 
     def _call(self, head: RequestHead, routed: Routed, parameters: Mapping[str, Any], caller: Caller) -> Call:
         service, operation, protocol = routed.service.name, routed.operation, routed.protocol._value_
-        account = account_of(caller, self._account, self._accounts)
+        account = self._account if caller.assumed is None else account_of(caller, self._account, self._accounts)
         if not parameters:
             return _bare_call(service, operation, account, head.scope.region, protocol)
         return Call(
@@ -247,7 +251,7 @@ def _bare_call(service: str, operation: str, account: str, region: str, protocol
 
 
 def _request(head: RequestHead, call: Call, call_class: CallClass, caller: Caller, sender: Sender = UNKNOWN) -> Request:
-    return Request(
+    return _made(
         call=call,
         call_class=call_class,
         motive=motive_of_head(head),

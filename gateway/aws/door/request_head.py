@@ -13,7 +13,7 @@ from gateway.core.errors import Malformed
 from gateway.core.http.strict_parsers import pairs
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.signature import PayloadKind
-from gateway.core.quick_init import quick_init
+from gateway.core.quick_init import maker, quick_init
 from gateway.identity.canonical import LITERAL_PATHS
 from gateway.identity.sigv4 import AUTH_PARAMETERS, read_signature
 
@@ -96,6 +96,9 @@ class RequestHead:
         return media_type(self.headers.get("content-type", ""))
 
 
+_head = maker(RequestHead)
+
+
 def media_type(content_type: str) -> str:
     """The media type of a content type, without parameters and in lower case."""
     return _media_type(content_type) if len(content_type) <= _LONGEST_TYPE else _media_type.__wrapped__(content_type)
@@ -113,9 +116,11 @@ def head_of(inbound: Inbound) -> RequestHead:
     service, target = target_of(inbound, signature.service)
     path, _, query = target.partition("?")
     scope = _scope(signature.region, signature.service)
-    _check_method(inbound.method)
-    _check_path(path, literal=scope.signing in LITERAL_PATHS)
-    return RequestHead(
+    if inbound.method not in _METHODS:
+        raise Malformed("No AWS API uses this HTTP method.", aws_code="MethodNotAllowed", code="method")
+    if path != "/":
+        _check_path(path, literal=scope.signing in LITERAL_PATHS)
+    return _head(
         method=inbound.method,
         path=path,
         query=tuple(pair for pair in pairs(query, where="query") if pair[0] not in AUTH_PARAMETERS) if query else (),
@@ -134,7 +139,9 @@ def target_of(inbound: Inbound, signing: str) -> tuple[str, str]:
 
     Raises `errors.Malformed` if what `Host` names cannot be a bucket.
     """
-    service, target = split_service(inbound.target)
+    service, target = "", inbound.target
+    if target.startswith(_SERVICE_PREFIX):
+        service, target = split_service(target)
     if signing != _S3 or inbound.bucket == "":
         return service, target
     bucket = require_bucket(inbound)
@@ -219,14 +226,9 @@ def _headers(inbound: Inbound) -> tuple[Mapping[str, str], frozenset[str]]:
     return headers, repeated
 
 
-def _check_method(method: str) -> None:
-    if method not in _METHODS:
-        raise Malformed("No AWS API uses this HTTP method.", aws_code="MethodNotAllowed", code="method")
-
-
 def _check_path(path: str, *, literal: bool) -> None:
     """Refuse an ambiguous path. `literal` (S3): dots and double slashes are part of the key; elsewhere a server may resolve them."""
-    if path == "/" or (_PLAIN_PATH.fullmatch(path) and "//" not in path):
+    if _PLAIN_PATH.fullmatch(path) and "//" not in path:
         return
     if not path.startswith("/") or not _PATH.fullmatch(path):
         raise Malformed(

@@ -7,6 +7,7 @@ from gateway.core.errors import BodyTooLarge, Malformed
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Door
 from gateway.core.ports import Clock
+from gateway.core.quick_init import maker
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -18,6 +19,7 @@ BODY_FOLLOWS = "sentinel.body_follows"
 _DOOR = "sentinel.door"
 _FIELDS = "sentinel.fields"
 """Members of a scope that only this process can set: no header becomes one."""
+_inbound = maker(Inbound)
 _DIGITS = 19
 """A longer Content-Length is no length; the server itself refuses it."""
 
@@ -62,10 +64,20 @@ class RequestBody:
         """The whole body. Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client disconnected before its end."""
         if self._bytes is not None:
             return self._bytes
+        message = await self._receive()
+        if message["type"] == "http.request" and not message.get("more_body"):
+            part: bytes = message.get("body", b"")
+            if len(part) <= self._limit and self._declared <= self._limit:
+                self._bytes = part
+                return part
+        self._bytes = await self._whole(message)
+        return self._bytes
+
+    async def _whole(self, message: Message) -> bytes:
+        """The body whose first message this is."""
         parts: list[bytes] = []
         size = 0
         while True:
-            message = await self._receive()
             if message["type"] == "http.disconnect":
                 raise Malformed("The client hung up before its request was complete; nothing was sent.")
             part: bytes = message.get("body", b"")
@@ -77,10 +89,10 @@ class RequestBody:
                 parts.append(part)
             if not message.get("more_body"):
                 break
+            message = await self._receive()
         if self._declared > self._limit and await self._is_too_large(self._declared):
             raise BodyTooLarge(self._limit, self._settings[0])
-        self._bytes = parts[0] if len(parts) == 1 else b"".join(parts)
-        return self._bytes
+        return b"".join(parts)
 
     async def parts(self, limit: int, setting: str) -> AsyncIterator[bytes]:
         """The body in pieces, as they arrive; none is kept.
@@ -151,7 +163,7 @@ def inbound_of(scope: Scope, body: RequestBody, clock: Clock, bucket: str | None
     query: bytes = scope["query_string"]
     target = raw.partition(b"?")[0] + (b"?" + query if query else b"")
     client = scope.get("client")
-    return Inbound(
+    return _inbound(
         method=scope["method"],
         target=target.decode("latin-1"),
         headers=tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]),

@@ -34,10 +34,6 @@ class BodyBudget:
             )
         self.used += size
 
-    def give_back(self, size: int) -> None:
-        """Stop counting `size` bytes."""
-        self.used -= size
-
 
 class MeteredReceive:
     """An ASGI receive channel that counts the bytes of the body against the budget."""
@@ -57,11 +53,10 @@ class MeteredReceive:
 
     def passed(self, size: int) -> None:
         """Give back `size` bytes that were passed on and are not kept."""
-        self._budget.give_back(size)
+        self._budget.used -= size
         self._held -= size
 
     def release(self) -> None:
         """Give back what this request held."""
-        if self._held:
-            self._budget.give_back(self._held)
-            self._held = 0
+        self._budget.used -= self._held
+        self._held = 0

@@ -116,7 +116,7 @@ UNKNOWN: Final = Sender()
 
 def sender_of(inbound: Inbound) -> Sender:
     """The sender of a request."""
-    return _sender(inbound.peer, (inbound.header("user-agent") or "")[:LONGEST_USER_AGENT])
+    return _sender(inbound.peer, inbound.by_name.get("user-agent", "")[:LONGEST_USER_AGENT])
 
 
 @lru_cache(maxsize=256)

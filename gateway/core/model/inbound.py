@@ -11,7 +11,6 @@ from gateway.core.model.signature import Signature
 from gateway.core.quick_init import quick_init
 
 
-@dataclass(slots=True)
 class ReadOnce:
     """What was read of a request and is kept. A read asks five times for its signature, and twice for the hash of its body."""
 

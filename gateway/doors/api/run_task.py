@@ -32,7 +32,6 @@ from gateway.core.ports import Clock, KeyRing, LedgerQueries, RecordQuery
 from gateway.core.settings.run_task import RunTaskSettings
 from gateway.doors.api.problems import validation_messages
 from gateway.doors.api.request_bodies import PlanBody
-from gateway.identity.caller import caller_of
 from gateway.plans.check import PlanCheck
 from gateway.plans.document import read_plan
 from gateway.plans.report import plan_headline, plan_markdown, plan_report
@@ -295,7 +294,7 @@ class HcpRunTask:
             raise NotAuthenticated(
                 "The key `run_task.key_id` does not exist or has ended, so plans are not judged as its actor's."
             )
-        return caller_of(key)
+        return key.caller
 
     def _stack(self, request: RunTaskRequest) -> str:
         """The stack of the request's workspace; empty for the only one."""

@@ -14,7 +14,6 @@ from gateway.core.ports import Clock, KeyRing, RecordQuery
 from gateway.core.records.codec import body_of
 from gateway.core.records.keys import ChatLinkAskedBody, ChatLinkBody, ChatLinkedBody
 from gateway.core.records.record import Record, Stage
-from gateway.identity.caller import caller_of
 
 OPERATOR: Final = "operator"
 """The role of people who may end the link of another."""
@@ -121,7 +120,7 @@ class ChatLinks:
             raise NotAllowed(
                 f"The key that your chat user was linked with has ended, so nothing was done. Run `sentinel chat link {user}` with your new one."
             )
-        return caller_of(key)
+        return key.caller
 
     async def _last(self, user: str) -> ChatLinkedBody | None:
         found = await self._last_record(user)

@@ -18,7 +18,6 @@ from gateway.doors.console.forms import read_members
 from gateway.doors.console.sign_in import Sessions, inside
 from gateway.doors.console.visit import inbound
 from gateway.doors.console.visitor import SealedCookie, Visitors
-from gateway.identity.caller import caller_of
 from gateway.identity.oidc import ATTEMPT_LASTS, OidcProvider, SignInAttempt, SpentAttempts
 from gateway.line.pipeline import Pipeline
 
@@ -117,7 +116,7 @@ class OidcSignIn:
                 f"The identity provider names {name!r}, and no human of that name has a key here, so nobody was signed in. Those who "
                 "run this gateway can make one: `sentinel key create NAME --kind human`."
             )
-        return caller_of(key)
+        return key.caller
 
 
 def _begun_here(scope: Scope) -> bool:

@@ -19,7 +19,6 @@ from gateway.doors.console.api_client import ApiClient, http_status
 from gateway.doors.console.forms import LARGEST, form_of
 from gateway.doors.console.rendering import static_files
 from gateway.doors.console.visitor import Visitor
-from gateway.identity.caller import caller_of
 from gateway.ledger.ask.key_ends import EndingKey
 
 Row = TypeVar("Row")
@@ -92,7 +91,7 @@ class Visit:
     @property
     def caller(self) -> Caller:
         """The visitor as the caller that every door knows."""
-        return caller_of(self.visitor.key)
+        return self.visitor.key.caller
 
     @property
     def query(self) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.core.quick_init import quick_init
+from gateway.core.quick_init import maker, quick_init
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,3 +142,23 @@ def test_a_class_whose_making_does_more_is_refused() -> None:
     for kind in (Taking, Keeping):
         with pytest.raises(TypeError, match="more to its making"):
             quick_init(kind)
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_a_maker_makes_the_same_value(given: dict[str, Any]) -> None:
+    made, usual = maker(Quick)(**given), Quick(**given)
+    assert (made, type(made), hash(made.name), repr(made)) == (usual, Quick, hash(usual.name), repr(usual))
+    assert maker(Quick)(name="a").parts is not maker(Quick)(name="a").parts
+    with pytest.raises(FrozenInstanceError):
+        made.name = "b"  # type: ignore[misc]
+    assert replace(made, size=9) == replace(usual, size=9)
+    assert copy.copy(made) == pickle.loads(pickle.dumps(made)) == usual  # noqa: S301  made here
+
+
+def test_a_maker_takes_what_its_class_takes() -> None:
+    assert maker(Positional)(1, second=3) == Positional(1, second=3)
+    assert maker(Deriving)(name="abc").length == 3
+    assert maker(WithDict)() == WithDict()
+    for wrong in ({}, {"name": "a", "other": 1}):
+        with pytest.raises(TypeError):
+            maker(Quick)(**wrong)  # type: ignore[arg-type]

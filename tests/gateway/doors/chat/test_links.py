@@ -15,7 +15,6 @@ from gateway.core.records.record import Stage
 from gateway.core.settings import Settings
 from gateway.core.times import SystemClock
 from gateway.doors.chat.links import CODE_LASTS, ChatLinks
-from gateway.identity.caller import caller_of
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger_keys import master_key_of
 from gateway.ledger.sealed_ledger import open_sealed_ledger
@@ -30,7 +29,8 @@ async def links(tmp_path: Path) -> AsyncIterator[ChatLinks]:
 
 
 async def _caller(links: ChatLinks, actor: str, kind: ActorKind = ActorKind.HUMAN, *roles: str) -> Caller:
-    return caller_of(await links.keys.issue(actor=actor, kind=kind, roles=roles, lasts=timedelta(days=1)))
+    key = await links.keys.issue(actor=actor, kind=kind, roles=roles, lasts=timedelta(days=1))
+    return key.caller
 
 
 async def _link(links: ChatLinks, person: Caller, user: str) -> dict[str, Any]:
@@ -66,7 +66,7 @@ async def test_a_session_is_not_linked(links: ChatLinks) -> None:
         actor="alice", kind=ActorKind.HUMAN, lasts=timedelta(hours=1), session_of=alice.key_id
     )
     with pytest.raises(NotAllowed, match="standing key"):
-        await links.ask(caller_of(session), "U1")
+        await links.ask(session.caller, "U1")
 
 
 async def test_a_user_of_another_person_stays_theirs(links: ChatLinks) -> None:
