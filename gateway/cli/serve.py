@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from gateway.cli import resident_memory
+from gateway.cli.open_files import connections_within
 from gateway.cli.own_core import require_own_core, stay_on_own_core
 from gateway.cli.places import MOST, Places
 from gateway.cli.unused_packages import DRAWING, without
@@ -152,6 +153,7 @@ async def _serve(settings: "Settings", listener: socket.socket, place: str) -> N
             proxy_headers=False,  # the peer is the one that connects; a header such as X-Forwarded-For proves nothing
             lifespan="off",
             timeout_graceful_shutdown=20,
+            limit_concurrency=connections_within(settings.server.max_connections),
         )
         descriptor, _, number = place.partition(":")
         if place and settings.server.own_core:

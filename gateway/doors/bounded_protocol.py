@@ -4,8 +4,9 @@ uvicorn collects a head without a limit, adds trailers to the headers, queues ev
 tells only the last of these that the client hung up. It takes the body of a request that asks for another protocol (`Upgrade`) for the next request.
 """
 
+import asyncio
 from collections import deque
-from itertools import chain
+from itertools import chain, count
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -31,6 +32,14 @@ _NO_UPGRADE: Final = (
     "Tell the client to use HTTP/1.1; in Java it is HttpClient.Version.HTTP_1_1."
 )
 _INVALID: Final = "Invalid HTTP request received."
+_CLOSED_AT_ONCE: Final = 16
+"""Of so many connections one is closed when there are too many, so that a flood of new ones costs each of them little."""
+_FULL: Final = "This gateway serves as many connections as it may have. Nothing was sent to AWS. Try again in a second."
+_RESPONSE_503: Final = (
+    "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\nretry-after: 1\r\n"
+    f"content-length: {len(_FULL)}\r\n\r\n{_FULL}"
+).encode("ascii")
+_NUMBERS: Final = count()
 
 
 class _Refused(Exception):
@@ -38,7 +47,7 @@ class _Refused(Exception):
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection."""
+    """One connection, of at most `uvicorn.Config(limit_concurrency=…)`. Where there are more, those that are owed no answer are closed."""
 
     cycle: Cycle | None  # type: ignore[assignment]  # uvicorn has a cycle of its own
     pipeline: deque[Cycle]  # type: ignore[assignment]
@@ -46,6 +55,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._number = next(_NUMBERS)
+        """Greater than that of each earlier connection."""
         self._in_request = False
         """Whether a part of a request is still to come."""
         self._in_head = False
@@ -66,6 +77,37 @@ class BoundedProtocol(HttpToolsProtocol):
     def owes_an_answer(self) -> bool:
         """Whether a request is being served: what is written now would stand in its answer."""
         return self._served is not None and not self._served.response_complete
+
+    def precedence(self) -> tuple[bool, int]:
+        """Of connections that are owed no answer, the one with the least is closed first."""
+        return self._served is not None, self._number
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn declares it
+        """Begin, or answer with 503 if there are too many connections, and each of the others is owed an answer."""
+        super().connection_made(transport)
+        most = self.limit_concurrency
+        if most is not None and len(self.connections) > most and not self._make_room():
+            transport.write(_RESPONSE_503)
+            transport.close()
+
+    def _make_room(self) -> bool:
+        """Close connections that are owed no answer, the oldest first of those that never had one, then of the others; whether there was one.
+
+        So strangers that send nothing go before callers, and who has just connected has the time to send a request.
+        """
+        others = (each for each in self.connections if isinstance(each, BoundedProtocol) and each is not self)
+        resting = sorted((each for each in others if not each.owes_an_answer), key=BoundedProtocol.precedence)
+        closed = resting[: len(self.connections) // _CLOSED_AT_ONCE + 1]
+        for each in closed:
+            self.connections.discard(each)  # the next one of this round of the event loop counts it no more
+            each.transport.abort()
+        if closed:
+            self.logger.warning(
+                "There are more than %s connections: %s that wait for no answer were closed.",
+                self.limit_concurrency,
+                len(closed),
+            )
+        return bool(closed)
 
     def data_received(self, data: bytes) -> None:
         """Parse what arrived, and close the connection if it goes on and on without getting anywhere."""

@@ -104,9 +104,9 @@ def parsed_modules(directory: Path, tool: Path) -> Mapping[str, Any]:
         query = "{file: module | some file, text in input; module := rego.parse_module(file, text)}"
         options = ["eval", "--format", "raw", "--import", "rego.v1", "--input", str(given), query]
         found: Mapping[str, Any] = json.loads(opa_command.opa_output(tool, options, cwd=Path(scratch)))
-    for file in sorted(texts.keys() - found.keys()):
-        _with_lines(directory, file, tool)  # says why
-    return dict(sorted(found.items()))
+    # It leaves out what it cannot parse, without a reason. `opa parse` gives the reason.
+    left_out = {file: _with_lines(directory, file, tool) for file in sorted(texts.keys() - found.keys())}
+    return dict(sorted({**found, **left_out}.items()))
 
 
 def guardrail_packages(modules: Mapping[str, Any]) -> tuple[str, ...]:

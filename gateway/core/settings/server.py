@@ -47,6 +47,9 @@ class ServerSettings(SettingsTable):
     `localhost`, the host of `public_url`, both also with `s3.` before them, and AWS's own names of S3."""
     max_buffered_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
     """Bytes of all request bodies in memory together. A request for which there is no room gets 503 with Retry-After."""
+    max_connections: Annotated[int, Field(ge=16, le=65536)] = 4096
+    """Connections of clients that each process keeps. For one more, some that are owed no answer are closed, first those that never had one; if
+    there are none, it gets 503. Fewer where the system lets a process open fewer files than twice as many and 256."""
     clock_skew_seconds: Annotated[int, Field(ge=1, le=900)] = 300
     """Largest difference between the time of a signature and the clock of this machine, in seconds. AWS accepts 300, S3 900."""
     lease_seconds: Annotated[float, Field(ge=1, le=3600)] = 15.0

@@ -69,6 +69,8 @@ class Transport:
         """Note it."""
         self.closed = True
 
+    abort = close
+
     def is_closing(self) -> bool:
         """As of a transport."""
         return self.closed
@@ -91,9 +93,11 @@ async def until(condition: Callable[[], object]) -> None:
         await asyncio.sleep(0)
 
 
-def opened(application: Application) -> tuple[BoundedProtocol, Transport]:
-    config = uvicorn.Config(application, log_level="critical", lifespan="off")
-    protocol, transport = BoundedProtocol(config, ServerState(), {}), Transport()
+def opened(
+    application: Application, most: int | None = None, state: ServerState | None = None
+) -> tuple[BoundedProtocol, Transport]:
+    config = uvicorn.Config(application, log_level="critical", lifespan="off", limit_concurrency=most)
+    protocol, transport = BoundedProtocol(config, state or ServerState(), {}), Transport()
     protocol.connection_made(transport)  # type: ignore[arg-type]
     return protocol, transport
 
@@ -330,3 +334,65 @@ async def test_a_header_with_a_line_break_is_never_written(header: tuple[bytes, 
     protocol.data_received(GET)
     await until(lambda: transport.closed)
     assert transport.written == b""
+
+
+MOST = 40
+
+
+def _closed(transports: list[Transport]) -> list[int]:
+    return [number for number, each in enumerate(transports) if each.closed]
+
+
+async def test_beyond_the_limit_the_oldest_connections_that_never_had_an_answer_are_closed() -> None:
+    application, state = Application(at_once=True), ServerState()
+    served, caller = opened(application, MOST, state)
+    served.data_received(GET)
+    await until(lambda: caller.written.endswith(b"ok"))
+    strangers = [opened(application, MOST, state)[1] for _ in range(MOST - 1)]
+    assert not _closed(strangers)
+    fresh, newest = opened(application, MOST, state)
+    assert _closed(strangers) == [0, 1, 2]  # some at once, so a flood does not look through all for each
+    assert len(state.connections) == MOST - 2
+    assert not caller.closed
+    fresh.data_received(GET)
+    await until(lambda: newest.written.endswith(b"ok"))
+
+
+async def test_a_flood_of_connections_ends_its_own_before_those_of_callers() -> None:
+    application, state = Application(at_once=True), ServerState()
+    served, caller = opened(application, MOST, state)
+    served.data_received(GET)
+    await until(lambda: caller.written.endswith(b"ok"))
+    flood = [opened(application, MOST, state)[1] for _ in range(20 * MOST)]
+    assert len(state.connections) <= MOST
+    assert len(_closed(flood)) == 20 * MOST + 1 - len(state.connections)
+    assert not any(each.written for each in flood)
+    served.data_received(GET)
+    await until(lambda: caller.written.count(b"ok") == 2)
+
+
+async def test_connections_that_are_owed_an_answer_stay_and_one_more_is_told_so() -> None:
+    application, state = Application(), ServerState()
+    busy = [opened(application, MOST, state) for _ in range(MOST)]
+    for protocol, _ in busy:
+        protocol.data_received(GET)
+    await until(lambda: len(application.scopes) == MOST)
+    _, refused = opened(application, MOST, state)
+    head, _, body = refused.written.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 503 ")
+    assert f"content-length: {len(body)}".encode() in head
+    assert b"retry-after: 1" in head
+    assert b"Nothing was sent" in body
+    assert refused.closed
+    application.go_on.set()
+    await until(lambda: all(transport.written.endswith(b"ok") for _, transport in busy))
+
+
+async def test_connections_whose_callers_were_answered_are_closed_too_where_there_are_no_others() -> None:
+    application, state = Application(at_once=True), ServerState()
+    callers = [opened(application, MOST, state) for _ in range(MOST)]
+    for protocol, _ in callers:
+        protocol.data_received(GET)
+    await until(lambda: all(transport.written.endswith(b"ok") for _, transport in callers))
+    opened(application, MOST, state)
+    assert _closed([transport for _, transport in callers]) == [0, 1, 2]
