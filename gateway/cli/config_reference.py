@@ -29,6 +29,7 @@ UNITS: Final[Mapping[str, str]] = {
     "port": "TCP port",
     "traces": "share",
     "most_streams": "streams",
+    "max_connections": "connections",
 }
 """The unit of a number, by the end of its setting's name."""
 
