@@ -7,6 +7,7 @@ to a worker that dies is lost.
 
 import asyncio
 import errno
+import select
 import socket
 from collections.abc import Callable
 from typing import Any, Final
@@ -18,6 +19,8 @@ from gateway.cli.places import Places
 
 PATIENCE_SECONDS: Final = 0.05
 """How long a worker that has more connections than another leaves a new one to that one."""
+_LOOK_SECONDS: Final = 0.001
+"""How soon it looks whether it still has more, and whether the new one still waits: while two workers both leave one to each other, nobody is served."""
 _FULL_SECONDS: Final = 1.0
 """How long a process without free descriptors takes no connection."""
 _FULL: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -97,18 +100,35 @@ class SharingServer(uvicorn.Server):
         if fewest is None or self._own <= fewest:
             self._take()
         else:
-            self._pause(PATIENCE_SECONDS, self._take)
+            loop = asyncio.get_running_loop()
+            loop.remove_reader(self._listener.fileno())
+            self._look_later(loop.time() + PATIENCE_SECONDS)
 
-    def _pause(self, seconds: float, then: Callable[[], None] | None = None) -> None:
+    def _look_later(self, until: float) -> None:
+        """Leave what waits to others for a moment more, and take it at `until` if nobody did."""
+        self._later = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look, until)
+
+    def _look(self, until: float) -> None:
+        if not self._somebody_waits():
+            self._watch()
+            return
+        fewest = self._places.fewest_besides(self._number)
+        if fewest is None or self._own <= fewest or asyncio.get_running_loop().time() >= until:
+            self._watch()
+            self._take()
+        else:
+            self._look_later(until)
+
+    def _somebody_waits(self) -> bool:
+        waiting = select.poll()
+        waiting.register(self._listener.fileno(), select.POLLIN)
+        return bool(waiting.poll(0))
+
+    def _pause(self, seconds: float) -> None:
+        """Take nothing for so long."""
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._listener.fileno())
-
-        def go_on() -> None:
-            self._watch()
-            if then is not None and self._takes:
-                then()
-
-        self._later = loop.call_later(seconds, go_on)
+        self._later = loop.call_later(seconds, self._watch)
 
     def _take(self) -> None:
         try:

@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 
 from gateway.cli.places import FRESH_SECONDS, Places
-from gateway.cli.shared_listener import PATIENCE_SECONDS, SharingServer
+from gateway.cli.shared_listener import SharingServer
 from gateway.doors.timeouts import TimeoutProtocol
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -98,26 +98,79 @@ async def test_connections_are_counted_and_a_stop_leaves_the_others(places: Plac
     assert places.fewest_besides(1) is None
 
 
-async def test_who_has_more_waits_and_then_takes_what_nobody_took(
-    places: Places, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_has_more_waits_and_then_takes_what_nobody_took(places: Places) -> None:
     still = Places(places.descriptor, lambda: 10**12)
     async with _Serving(still) as serving:
         await serving.connect(2)
         still.say(1, 0)
-        pauses, pause = [], serving.server._pause
+        left, look_later = [], serving.server._look_later
 
-        def noted(seconds: float, then: Callable[[], None] | None = None) -> None:
-            pauses.append(seconds)
-            pause(seconds, then)
+        def noted(until: float) -> None:
+            left.append(until)
+            look_later(until)
 
-        monkeypatch.setattr(serving.server, "_pause", noted)
+        serving.server._look_later = noted  # type: ignore[method-assign]  # watched
         await serving.connect(1)
-        assert pauses[0] == PATIENCE_SECONDS
+        assert len(set(left)) == 1
         still.leave(1)
-        del pauses[:]
+        del left[:]
         await serving.connect(1)
-        assert not pauses
+        assert not left
+
+
+async def test_what_was_left_to_another_is_taken_as_soon_as_that_one_has_no_fewer(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two workers that each leave a connection to the other would else both wait, at 40 new connections a second."""
+    monkeypatch.setattr("gateway.cli.shared_listener.PATIENCE_SECONDS", 10**6)
+    still = Places(places.descriptor, lambda: 10**12)
+    async with _Serving(still) as serving:
+        await serving.connect(2)
+        still.say(1, 0)
+        left = asyncio.Event()
+        look_later = serving.server._look_later
+
+        def noted(until: float) -> None:
+            left.set()
+            look_later(until)
+
+        serving.server._look_later = noted  # type: ignore[method-assign]  # watched
+        connecting = asyncio.ensure_future(serving.connect(1))
+        await left.wait()
+        still.say(1, 2)
+        await connecting
+
+
+async def test_a_connection_that_another_took_is_waited_for_no_longer(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.cli.shared_listener.PATIENCE_SECONDS", 10**6)
+    still = Places(places.descriptor, lambda: 10**12)
+    async with _Serving(still) as serving:
+        await serving.connect(1)
+        still.say(1, 0)
+        left = asyncio.Event()
+        look_later = serving.server._look_later
+
+        def noted(until: float) -> None:
+            left.set()
+            look_later(until)
+
+        serving.server._look_later = noted  # type: ignore[method-assign]  # watched
+        _, writer = await asyncio.open_connection(*serving.listener.getsockname())
+        await left.wait()
+        taken, _ = serving.listener.accept()
+        watched = asyncio.Event()
+        watch = serving.server._watch
+
+        def watching() -> None:
+            watch()
+            watched.set()
+
+        serving.server._watch = watching  # type: ignore[method-assign]  # watched
+        await watched.wait()
+        taken.close()
+        writer.close()
 
 
 async def test_a_connection_that_cannot_be_taken_now_is_taken_later(
