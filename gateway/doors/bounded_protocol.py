@@ -7,7 +7,7 @@ tells only the last of these that the client hung up. It takes the body of a req
 import asyncio
 from collections import deque
 from itertools import chain, count
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import unquote
 
 import httptools
@@ -40,6 +40,8 @@ _RESPONSE_503: Final = (
     f"content-length: {len(_FULL)}\r\n\r\n{_FULL}"
 ).encode("ascii")
 _NUMBERS: Final = count()
+_QUIET_SECONDS: Final = 60.0
+"""How seldom a process says that it closes connections: a flood must not fill the log, too."""
 
 
 class _Refused(Exception):
@@ -52,6 +54,8 @@ class BoundedProtocol(HttpToolsProtocol):
     cycle: Cycle | None  # type: ignore[assignment]  # uvicorn has a cycle of its own
     pipeline: deque[Cycle]  # type: ignore[assignment]
     scope: Any  # uvicorn's type knows no members but its own
+    quiet_until: ClassVar = 0.0
+    """When the process may say again that it closes connections, by the event loop's clock."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -101,11 +105,11 @@ class BoundedProtocol(HttpToolsProtocol):
         for each in closed:
             self.connections.discard(each)  # the next one of this round of the event loop counts it no more
             each.transport.abort()
-        if closed:
+        if closed and (now := self.loop.time()) >= BoundedProtocol.quiet_until:
+            BoundedProtocol.quiet_until = now + _QUIET_SECONDS
             self.logger.warning(
-                "There are more than %s connections: %s that wait for no answer were closed.",
+                "There are more than %s connections; those that are owed no answer are closed for new ones.",
                 self.limit_concurrency,
-                len(closed),
             )
         return bool(closed)
 

@@ -1,8 +1,10 @@
 """What a client may send before anything is answered: bounded, however it is cut; and what uvicorn does with trailers and pipelines."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import uvicorn
@@ -358,7 +360,12 @@ async def test_beyond_the_limit_the_oldest_connections_that_never_had_an_answer_
     await until(lambda: newest.written.endswith(b"ok"))
 
 
-async def test_a_flood_of_connections_ends_its_own_before_those_of_callers() -> None:
+async def test_a_flood_of_connections_ends_its_own_before_those_of_callers_and_is_told_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = Mock()
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "warning", told)
+    monkeypatch.setattr(BoundedProtocol, "quiet_until", 0.0)
     application, state = Application(at_once=True), ServerState()
     served, caller = opened(application, MOST, state)
     served.data_received(GET)
@@ -367,6 +374,7 @@ async def test_a_flood_of_connections_ends_its_own_before_those_of_callers() -> 
     assert len(state.connections) <= MOST
     assert len(_closed(flood)) == 20 * MOST + 1 - len(state.connections)
     assert not any(each.written for each in flood)
+    told.assert_called_once()
     served.data_received(GET)
     await until(lambda: caller.written.count(b"ok") == 2)
 
